@@ -1,9 +1,9 @@
 // Package bisect finds out which of several changes do not go together, with few tries.
 package bisect
 
-// FindConflict are the changes, by their numbers from 0, that fail together: two of them where two are enough. All n of them
-// are known to fail, none and each of them alone to pass. fails tries some of them, in ascending order, and is asked
-// about twice log n times; its error ends the search.
+// FindConflict are the changes, by their numbers from 0, that fail together: two of them where two are enough. All n of
+// them are known to fail, none and each of them alone to pass. fails tries some of them, in ascending order; it is
+// called about twice log n times, and its error ends the search.
 func FindConflict(n int, fails func(some []int) (bool, error)) ([]int, error) {
 	first, err := least(n, func(k int) (bool, error) { return fails(upTo(k)) })
 	if err != nil || first == 1 {

@@ -209,7 +209,7 @@ func repairedObject(object string) string {
 	return b.String()
 }
 
-// tidy writes the verdict as it is asked for, and the tree without what wraps it.
+// tidy writes the verdict in its required form, and the tree without what wraps it.
 func (a *Answer) tidy() {
 	a.Tree = strings.ToLower(strings.Trim(strings.Join(strings.Fields(a.Tree), ""), "`'\"*_."))
 	words := strings.Join(strings.FieldsFunc(a.Verdict, func(r rune) bool { return !unicode.IsLetter(r) }), " ")
@@ -221,13 +221,13 @@ func (a *Answer) tidy() {
 	}
 }
 
-// answersInWords are the verdicts of a text that names verdict and tree in words: a list, a table, YAML, XML. One that
-// lists issues in a form that could not be read is none.
+// answersInWords are the verdicts of a text that names verdict and tree in words: a list, a table, YAML, XML. A text
+// that lists issues in an unreadable form holds no verdict.
 func answersInWords(text string) (list []Answer) {
 	trees := treeSaid.FindAllStringSubmatch(text, -1)
 	for _, m := range verdictSaid.FindAllStringSubmatch(text, mostKeys) {
 		a := Answer{Verdict: m[1], Summary: safetext.Shorten(safetext.OneLine(text), 2000)}
-		if a.tidy(); m[2] != "" || issueSaid.MatchString(text) { // the form that it was asked for, or one with issues
+		if a.tidy(); m[2] != "" || issueSaid.MatchString(text) { // the required form itself, or one with issues
 			continue
 		}
 		if len(trees) > 0 {
@@ -246,11 +246,11 @@ func (a Answer) Forgotten(open []loop.Concern) []loop.Concern {
 	return loop.Unnamed(loop.ForReaders(open), a.Acceptances(""))
 }
 
-// Again is how often a reader is asked again for an unclear answer.
+// Again is how often a question is repeated after an unclear answer.
 const Again = 2
 
-// Questions are put to one reader until its answer is clear: afresh when it cannot be read, at most Again times, and once
-// about names when it approves without them.
+// Questions are put to one reader until its answer is clear: the same one when an answer cannot be read, at most Again
+// times, and one about names when it approves without them.
 type Questions struct {
 	Tree  string
 	Open  []loop.Concern
@@ -287,7 +287,7 @@ func (q *Questions) Next(turn loop.Turn) (counts loop.Turn, more string, why err
 		"whole message under %d characters.\n", safetext.OneLine(unread.Error()), q.Tree, loop.TextBytes), unread
 }
 
-// verdict is what an answer means. who is who gave it: "the reviewer".
+// verdict is what an answer means. who names its author in a sentence: "the reviewer".
 func (a Answer) verdict(v loop.Verdict, who string) loop.Verdict {
 	summary := safetext.OneLine(a.Summary)
 	v.Criteria = a.judged()

@@ -168,10 +168,10 @@ func (g *green) run(ctx context.Context, onto, from string, names []string, cont
 	return &v, nil
 }
 
-// loosened runs the command without the change of what it may judge by: of all that configures tools at once, and of each
-// script. foreign are the files that have to be accepted by name: with one of them as the base commit has it the command
-// fails, and not because something is missing. A file that tools are not known to judge by is one of them only if the
-// base commit passes with its change alone; else it goes together with the product's.
+// loosened runs the command without the change of what it may judge by: of all that configures tools at once, and of
+// each script. foreign are the files that have to be accepted by name: with one of them as the base commit has it the
+// command fails, and not because something is missing. A file that tools are not known to judge by is one of them only
+// if the base commit passes with only its change; otherwise it belongs to the product's change.
 func (g *green) loosened(ctx context.Context, names []string) (said string, foreign []string, err error) {
 	groups, err := g.judging(ctx, names)
 	if err != nil {
@@ -286,7 +286,7 @@ func (g *green) foreign(ctx context.Context, all []needed, fresh bool) (files []
 	return files, nil
 }
 
-// isSettled reports whether a file is not to be asked about: the task names it, the base commit's tests are compared of it, or
+// isSettled reports whether a file needs no question: the task names it, its tests of the base commit are compared, or
 // something else about it has to be accepted anyway.
 func (g *green) isSettled(name string) bool {
 	task := g.at.State.Start.Title + "\n" + g.at.State.Start.Spec

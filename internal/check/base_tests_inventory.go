@@ -13,9 +13,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// What ran on the base commit is held against what runs on the change: by name where the output names its tests, else
-// by number. A test that has another name now is told from one that is gone by the tests of the base commit, which pass
-// on the change.
+// Tests that ran on the base commit are compared with those that run on the change: by name if the output names its
+// tests, otherwise by number. A renamed test differs from a removed one in that the base commit's tests pass on the
+// change.
 
 // compare says which tests ran on the base commit and do not on the change.
 func (r *replay) compare() {
@@ -65,7 +65,7 @@ func (r *replay) byName(c *Command, base, now loop.TestNames) {
 	}
 }
 
-// tell names tests of which the same is to be said. Of one with subtests it is said once.
+// tell reports the same about several tests, once for a test and its subtests.
 func (r *replay) tell(c *Command, tests []string, what string) {
 	all := setOf(tests)
 	tests = slices.DeleteFunc(tests, func(name string) bool {
@@ -82,7 +82,7 @@ func (r *replay) tell(c *Command, tests []string, what string) {
 	}
 }
 
-// byNumber compares where tests have no names. Whoever has been told of the tests that are gone need not hear the sum.
+// byNumber compares numbers if tests have no names, unless missing tests have been reported already.
 func (r *replay) byNumber(c *Command, base, now loop.Verdict) {
 	if len(r.found) == 0 {
 		r.fewer(c, base, now, "this change")

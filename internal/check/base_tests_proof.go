@@ -15,7 +15,8 @@ import (
 )
 
 // A test that the change adds, or gives another assertion, should fail on the code of the base commit: one that passes
-// there shows nothing about the change. All that the change has where tests are is laid over the base commit for that.
+// there shows nothing about the change. For that, all test files and test data of the change replace those of the base
+// commit.
 
 // newTest is such a test, by its own name or by its file where the runner names none.
 type newTest struct{ name, file string }

@@ -52,15 +52,16 @@ type Input struct {
 
 // Tree is the checkout the checks run in.
 type Tree interface {
-	// Prepare makes it what is judged, before the first check that runs something there. fresh says that nothing of
-	// earlier checks is to be there: what passes decides. The verdict is why nothing can be judged there; nil: it can.
+	// Prepare makes it what is judged, before the first check that runs something there. fresh requires a tree without
+	// leftovers of earlier checks, because the result decides. The verdict is why nothing can be judged there; nil: it
+	// can.
 	Prepare(ctx context.Context, at Input, fresh bool) (*loop.Verdict, error)
 	// Clean names tracked files that differ from the commit.
 	Clean(ctx context.Context) (dirty []string, err error)
 	// Restore puts back what Clean has just named, and removes what the check left that is neither committed nor ignored.
 	Restore(ctx context.Context) error
-	// Explain adds to a failed verdict what of its cause lies outside of the tree: a file that is in no commit. It changes
-	// Reason and Tell.
+	// Explain adds to a failed verdict a cause outside of the tree: a file that is in no commit. It changes Reason and
+	// PromptText.
 	Explain(ctx context.Context, at Input, v *loop.Verdict) error
 }
 

@@ -37,12 +37,12 @@ type Build struct {
 	Name, Conclusion string
 	URL              string
 	Summary          string // its own words, Markdown
-	CheckRun         int64  // its id at GitHub; 0: it is none
+	CheckRun         int64  // its id at GitHub; 0 for other builds
 	Job              int64  // whose log there is; 0: none
 }
 
-// How often the builds are asked for: soon at first, then once a minute. A commit that has passed is asked for once
-// more, since one workflow may begin when another ends.
+// The intervals between two looks at the builds: short at first, then one minute. After a pass there is one more look,
+// because a workflow can start when another ends.
 const (
 	firstLook = 10 * time.Second
 	mostLook  = time.Minute
@@ -59,7 +59,7 @@ func (*CI) Severity() loop.Severity { return loop.Hard }
 // Needs a claim with every hard check passed: what fails here already need not be examined there.
 func (*CI) Needs() Need { return HardGreen | AChange | ReadsOnly }
 
-// Waits lets a plan come to its end first.
+// Waits lets a plan finish first.
 func (*CI) Waits(at Input) string {
 	if p := at.State.Plan; p != nil && !p.Complete(at.State.Rules()) {
 		return "stories are left to do"

@@ -86,7 +86,7 @@ func (c Claim) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	return v, nil
 }
 
-// reason is why a claim does not count. What is to be promised decides whether it is a promise that is missing.
+// reason is why a claim does not count. With a required promise, the promise is what is missing.
 func (Claim) reason(claim loop.Claim, promise string) string {
 	_, nothing := claim.Nothing()
 	switch {

@@ -88,7 +88,7 @@ func joined(a, b *loop.TestNames) *loop.TestNames {
 	return all
 }
 
-// more is what is told by whom knows of more tests: an output and a report speak of the same ones.
+// more is the source that knows more tests: an output and a report count the same ones.
 func more(output, report failure.Tests) failure.Tests {
 	switch {
 	case !report.Known:

@@ -171,7 +171,7 @@ func killed(r proc.Result) bool {
 // failedItself reports whether the command itself failed, by its exit code.
 func (c *Command) failedItself(o ending) bool { return o.Class == proc.Exited && c.exit(o) != "" }
 
-// readReports reads what the run has written. A report from before says nothing of this run, whoever put it there.
+// readReports reads what the run has written. A report that existed before says nothing about this run.
 func (c *Command) readReports(o *ending, before map[string]fs.FileInfo) error {
 	now, err := c.reports()
 	if err != nil || len(now) == 0 {

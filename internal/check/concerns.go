@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// byPeople lets what people have accepted pass: a verdict all of whose concerns someone has accepted by name blocks
-// nothing any more. What else a verdict says against the change has no concern, and stands.
+// byPeople lets what people have accepted pass: a verdict whose concerns are all accepted by name no longer blocks.
+// Other objections have no concern and remain.
 func byPeople(s loop.State, v *loop.Verdict) {
 	if v.Pass || len(v.Concerns) == 0 {
 		return
@@ -89,7 +89,8 @@ func (a Accepted) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	return v, nil
 }
 
-// nothingToDo is the question whether nothing needs doing, with what a reviewer thinks of that; empty: it is none.
+// nothingToDo is the question whether nothing needs doing, with the reviewer's opinion; empty if there is no such
+// question.
 func nothingToDo(at Input) string {
 	why, _ := at.Iteration.Turn.Claim.Nothing()
 	if !at.Iteration.NothingToDo() {

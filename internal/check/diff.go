@@ -13,8 +13,8 @@ import (
 
 // Diff says no when the agent claims to be done and the whole run has changed nothing: no file at all, or only files
 // that ralph and agents keep for themselves. White space, empty files and modes of files are work when the task asks
-// for that, or when a hard check that failed on the base commit passes now; else they have to be accepted by name. For
-// that Diff must stand after the commands in the list.
+// for that, or when a hard check that failed on the base commit passes now; otherwise they have to be accepted by name.
+// For that Diff must stand after the commands in the list.
 type Diff struct {
 	Changes *diffscan.Changes // nil: only a tree like the base commit's is nothing
 	// Kept names further files that are not work, as the setting doneFile.

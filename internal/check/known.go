@@ -12,9 +12,9 @@ import (
 
 // known looks whether a command that fails did so on the base commit in the same way: every test and every finding that
 // it names was named there, or, where it names nothing, its signature is the same. That may be no part of the task,
-// which is for the reviewer to say, or a person, of each by name. The agent is told first: at its next claim, or where
-// no turn is left, they are asked. Where nothing is named, that claim must change nothing more: what fails may be what
-// the agent works on. A test that the task itself names has to pass.
+// which is for the reviewer to say, or a person, of each by name. The prompt tells the agent first; they decide at its
+// next claim, or at once if no turn is left. Where nothing is named, that claim must change nothing more: what fails
+// may be what the agent works on. A test that the task itself names has to pass.
 func known(at Input, mustPass bool, v *loop.Verdict) {
 	if mustPass || v.Pass || v.Missing || v.Killed || v.Severity != loop.Hard {
 		return
@@ -38,7 +38,7 @@ func known(at Input, mustPass bool, v *loop.Verdict) {
 	}
 	v.Concerns = concerns
 	names := safetext.FirstN(loop.Names(concerns), 5)
-	last := at.State.MaxIterations > 0 && at.Iteration.N >= at.State.MaxIterations // there is no turn to tell it in
+	last := at.State.MaxIterations > 0 && at.Iteration.N >= at.State.MaxIterations // no turn is left
 	switch {
 	case !claimed:
 	case (!last || !named) && !told(at, v.Check), !named && !at.Iteration.Commit.Empty:
@@ -83,8 +83,8 @@ func maybeTask(at Input, base, now loop.Verdict) bool {
 	return repairWord.MatchString(task) && len(now.Failing()) >= len(base.Failing())
 }
 
-// told reports whether the agent has claimed before to be done with this failure of the base commit, and was told of
-// it.
+// told reports whether the agent has claimed before to be done with this failure of the base commit, and its prompt
+// named the failure.
 func told(at Input, name string) bool {
 	for _, it := range at.State.Iterations {
 		if it.N == at.Iteration.N || !it.Claimed() {

@@ -76,8 +76,8 @@ var manifests = []string{
 	"Taskfile.yml",
 }
 
-// touched reports whether the run may have changed a file of one of these names. Of a run whose commits no one sees, the time tells when a
-// file was written.
+// touched reports whether the run may have changed a file of one of these names. In a run without commits, the
+// modification time decides.
 func (c *Command) touched(at Input, names []string) bool {
 	matches := func(name string) bool {
 		return slices.ContainsFunc(names, func(glob string) bool {

@@ -20,7 +20,7 @@ type List struct {
 	Log    func(format string, args ...any)
 	// BaseTree is the tree of the run's base commit, which Baseline judges; empty if it is not known.
 	BaseTree string
-	// MustPass requires checks to pass that failed on the base commit, whoever would accept them.
+	// MustPass requires checks to pass that failed on the base commit, without exceptions by acceptance.
 	MustPass bool
 	// Stopping reports whether no further check should start; the active one runs to its end. If nil, all start.
 	Stopping func() bool
@@ -318,8 +318,8 @@ func missing(c Check, at Input, blocked string) string {
 }
 
 // gaveUp reports whether an agent may have ended its turn with a failure because of this very check, although it has
-// changed nothing: the prompt tells it to while tests fail. The check has failed on this tree before, or has not run on
-// it in spite of earlier turns.
+// changed nothing: the prompt asks for that while tests fail. The check has failed on this tree before, or has not run
+// on it in spite of earlier turns.
 func gaveUp(c Check, at Input) bool {
 	if _, isCommand := c.(*Command); !isCommand || at.Iteration.Turn.Class != loop.Broke {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Plan says no when an iteration broke the rules of its plan. What it did was put back when it was committed; here
-// it is told.
+// Plan says no when an iteration broke the rules of its plan. The commit step has restored what it did; this check
+// reports it.
 type Plan struct{}
 
 // Name is the check's name in verdicts.
@@ -20,7 +20,7 @@ func (Plan) Name() string { return loop.PlanCheck }
 // Severity of a broken rule is hard.
 func (Plan) Severity() loop.Severity { return loop.Hard }
 
-// Needs nothing: a rule is broken by whoever was cut off, too.
+// Needs only the record: a turn that was cut off can break a rule too.
 func (Plan) Needs() Need { return ReadsOnly }
 
 // Run tells what was found when the iteration was committed.
@@ -85,10 +85,10 @@ func (h Handed) Run(_ context.Context, at Input) (loop.Verdict, error) {
 }
 
 // StoryDiff says no when a story is handed in, and nothing but the plan's own files has changed since the work on it
-// began: since it was taken up, or since the review that asked for changes. A review that found the story good, before
-// a check failed, asks for none.
+// began: since its first iteration, or since the review that asked for changes. A review that found the story good,
+// before a check failed, asks for none.
 type StoryDiff struct {
-	// Own are the files of the plan itself: whoever changes nothing else has not worked on a story.
+	// Own are the files of the plan itself: an iteration that changes nothing else has not worked on a story.
 	Own []string
 	// Changed names what differs between two commits.
 	Changed func(ctx context.Context, from, to string) ([]string, error)

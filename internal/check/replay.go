@@ -12,7 +12,7 @@ import (
 )
 
 // BaseTests says no when the tests as they were in the base commit fail on the change, or fewer of them run. Where the
-// change touches tests, what they need, or what a test runner is told by, it lays those files of the base commit over
+// change touches tests, what they need, or what configures a test runner, it puts those files of the base commit into
 // the change, and runs there the commands that run tests, once each within their limits. A file of the base commit that
 // cannot be compiled or loaded there gives way to the change's own, and the rest is run again. Afterwards the tree is
 // the change's again. Whatever it finds has to be accepted by name.
@@ -48,7 +48,7 @@ type replay struct {
 	found []loop.Concern
 	green map[string]bool // the commands that ran with the base commit's tests, and whether they passed
 	laid  bool            // the tree is not what is judged
-	patch string          // the change of the tests, once it was asked for
+	patch string          // the change of the tests, read on first use
 	said  []string        // of what passes now and of the new tests
 }
 
@@ -75,13 +75,13 @@ func (r *replay) lay(ctx context.Context, onto, from string, names []string, con
 	return r.Tree.Prepare(ctx, at, true)
 }
 
-// testOverlay is files of tests to be laid over a commit: as another one has them, by name, or with contents.
+// testOverlay is files of tests that replace those of a commit: as another one has them, by name, or with contents.
 type testOverlay struct {
 	names    []string
 	contents map[string][]byte
 }
 
-// ofBase is the base commit's tests, but those that were set aside.
+// ofBase is the base commit's tests without those that cannot be loaded.
 func (r *replay) ofBase() (o testOverlay) {
 	for _, name := range slices.Concat(r.files.Edited, r.files.Deleted, r.files.Added) {
 		if !r.aside[name] && !slices.Contains(r.kept, name) {
@@ -149,7 +149,7 @@ func (r *replay) deed(file string) string {
 	return "the change adds " + few(r.files.Added)
 }
 
-// fileOf is the file of tests that the change touches and that a failing test belongs to; "" when that cannot be told.
+// fileOf is the file of tests that the change touches and that a failing test belongs to; "" if it is unknown.
 func (r *replay) fileOf(ctx context.Context, f loop.Finding) (string, error) {
 	touched := r.files.Touched()
 	for _, name := range touched {

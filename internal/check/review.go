@@ -16,15 +16,15 @@ import (
 type Checkout interface {
 	Dir() string
 	Env() []string
-	// Untouched reports whether nothing changed in it, nor in the run's own repository; else what did.
+	// Untouched reports whether nothing changed in it, nor in the run's own repository; otherwise, what did.
 	Untouched(ctx context.Context) (ok bool, what string, err error)
 	Close() error
 }
 
-// Review asks a fresh context that cannot write whether the change does what was asked. Its verdict is bound to
-// the tree it saw: one whose reviewer touched anything is no approval, and one about another tree or that is not clear
-// is asked for again. If there is none in the end, the run waits for a person. It reads nothing but the turn: what lies
-// in a file is no one's verdict.
+// Review asks a fresh context that cannot write whether the change does what was asked. Its verdict is bound to the
+// tree it saw: one whose reviewer touched anything is no approval, and after one about another tree, or an unclear one,
+// the question is repeated. Without a verdict after that, the run waits for a person. It reads only the turn, never a
+// file.
 type Review struct {
 	Checkout func(ctx context.Context, commit string) (Checkout, error)
 	Prompt   func(ctx context.Context, at Input) (string, error)
@@ -142,7 +142,7 @@ func (r *Review) Run(ctx context.Context, at Input) (v loop.Verdict, err error) 
 	return r.verify(ctx, at, turn, v)
 }
 
-// answered asks in a copy of its own until there is an answer that counts. When there is none, the verdict says why.
+// answered asks in a copy of its own until there is an answer that counts. Without one, the verdict says why.
 func (r *Review) answered(ctx context.Context, at Input, v *loop.Verdict) (turn loop.Turn, a Answer, err error) {
 	copied, err := r.Checkout(ctx, at.Iteration.Commit.SHA)
 	if err != nil {
@@ -208,7 +208,7 @@ func (r *Review) ask(ctx context.Context, at Input, copied Checkout, asked strin
 	return turn, nil
 }
 
-// read reads an answer. One that approves without the promise that it was asked for is as good as none.
+// read reads an answer. An approval without the required promise counts as unreadable.
 func (r *Review) read(turn loop.Turn, at Input) (Answer, error) {
 	if turn.Class != loop.OK && turn.Class != loop.Empty {
 		return Answer{}, errors.New("its turn did not end well: " + turn.Reason)
@@ -254,7 +254,7 @@ func unanswered(c loop.Class) bool { return c.Transient() || c == loop.Waits }
 // modelPause is how long the first pause takes; the agent has tried for longer by itself.
 const modelPause = 15 * time.Second
 
-// who is the reviewer in a sentence.
+// who names the reviewer in a sentence.
 func (r *Review) who() string {
 	if r.Role == task.QA {
 		return "the QA engineer"
@@ -262,8 +262,7 @@ func (r *Review) who() string {
 	return "the reviewer"
 }
 
-// promiseHolds reports whether a verdict approves. A rejection that comes with the promise of an approval is one all the
-// same.
+// promiseHolds reports whether a verdict approves. A rejection with the promise of an approval remains a rejection.
 func (r *Review) promiseHolds(v *loop.Verdict, a Answer, t loop.Turn) bool {
 	if r.Promise != "" && !v.Pass && r.promised(a, t) {
 		v.Verification = true

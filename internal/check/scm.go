@@ -22,7 +22,7 @@ type SCM struct {
 	Do func(ctx context.Context, task, message string) (output string, done bool, err error)
 }
 
-// MessagePrompt is what the agent is asked for a commit's message.
+// MessagePrompt asks the agent for a commit message.
 const MessagePrompt = "Provide a short imperative commit message for the changes. Output only the message, no " +
 	"explanation."
 
@@ -36,7 +36,7 @@ func (*SCM) Severity() loop.Severity { return loop.Hard }
 func (*SCM) Needs() Need { return SomeWork | Green }
 
 // Run runs the tasks in their order, up to the first that fails. An agent changes files: what keeps git from committing
-// or pushing them is nearly always something else, which a person has to put right.
+// or pushing them is nearly always something else, which a person has to fix.
 func (c *SCM) Run(ctx context.Context, _ Input) (v loop.Verdict, err error) {
 	for _, task := range c.Tasks {
 		message := ""

@@ -212,8 +212,9 @@ func firstBytes(s string, n int) string {
 // SemanticSchema is the JSON schema of the answer. OpenAI takes none in which a property has no type or may be left out.
 const SemanticSchema = `{"type":"object","additionalProperties":false,"required":["verified","reason"],"properties":{"verified":{"type":"boolean"},"reason":{"type":"string"}}}`
 
-// readAnswer reads a model's answer: its structured output, the JSON object that ends its last message, or VERIFIED: or NOT_VERIFIED: at
-// the start of that message's last line. When it is none of these, ok is false and reason is the last line.
+// readAnswer reads a model's answer: its structured output, the JSON object that ends its last message, or VERIFIED: or
+// NOT_VERIFIED: at the start of that message's last line. For any other answer, ok is false and reason is the last
+// line.
 func readAnswer(t loop.Turn) (verified bool, reason string, ok bool) {
 	raw := t.Structured
 	if raw == "" {

@@ -28,7 +28,7 @@ type Verify struct {
 	Runner Runner
 	Ask    Asker // nil: no model can be asked
 	Again  int   // how often a model is asked once more whose answer cannot be read
-	// Diff is the change of the run, for the model to hold against the output; nil: it sees the output alone.
+	// Diff is the change of the run, for the model to hold against the output; nil: it sees only the output.
 	Diff func(ctx context.Context, s loop.State) (string, error)
 	Log  func(format string, args ...any) // nil: no one listens
 }
@@ -55,7 +55,7 @@ type result struct {
 	pass      bool
 	reason    string // one sentence
 	output    string // of the command, redacted
-	log       string // its log's name; empty: there is none
+	log       string // its log's name; empty without a log
 	exit      int
 	missing   bool
 	unfixable bool        // of the command: no change to the code fixes it
@@ -174,8 +174,7 @@ func (c *Verify) fill(v *loop.Verdict, r result) {
 	}
 }
 
-// stringMatch looks for the promise in the agent's own text. Of the role's default promise, which any
-// claim stands for, the accepted claim is enough.
+// stringMatch looks for the promise in the agent's own text. Any accepted claim counts as the role's default promise.
 func (c *Verify) stringMatch(s subject) result {
 	own := c.role().Promise()
 	promise := cmp.Or(strings.TrimSpace(c.Criteria.Promise), own)

@@ -28,7 +28,7 @@ type Check struct {
 type Step struct {
 	Command string // "npm ci"
 	Why     string // "package-lock.json is there"
-	locked  bool   // a file says exactly what is to be installed
+	locked  bool   // a file names the exact versions to install
 }
 
 // Result is what the top of a repository shows.

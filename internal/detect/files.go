@@ -108,7 +108,7 @@ func texts(object json.RawMessage) map[string]string {
 	return out
 }
 
-// table reads a file as TOML; what is none is noted.
+// table reads a file as TOML; other content is noted.
 func (s topFiles) table(name string, to *Result) table {
 	var t table
 	if err := toml.Unmarshal(s[name], &t); err != nil {
@@ -121,7 +121,7 @@ func (s topFiles) table(name string, to *Result) table {
 // table is TOML as it was read.
 type table map[string]any
 
-// at is the table under a dotted name: "tool.poetry"; nil when there is none.
+// at is the table under a dotted name: "tool.poetry"; nil if it does not exist.
 func (t table) at(name string) table {
 	for key := range strings.SplitSeq(name, ".") {
 		next, _ := t[key].(map[string]any)

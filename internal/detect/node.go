@@ -15,7 +15,7 @@ type packager struct {
 	dashes  bool     // arguments of a script follow "--"
 }
 
-// packagers in the order in which their lock files are searched for: who has two, came from npm.
+// packagers in the order in which their lock files are searched for: a project with two of them came from npm.
 var packagers = []packager{
 	{"pnpm", []string{"pnpm-lock.yaml"}, "pnpm install --frozen-lockfile", "pnpm install --no-lockfile", false},
 	{"yarn", []string{"yarn.lock"}, "yarn install --frozen-lockfile", "yarn install", false},
@@ -34,8 +34,8 @@ var scripts = []struct {
 	{atBuild, []string{"build"}},
 }
 
-// nodeProject takes scripts by their names. The field packageManager says which program runs them, else the lock file
-// does, else it is npm.
+// nodeProject takes scripts by their names. The field packageManager says which program runs them, then the lock file;
+// the default is npm.
 func nodeProject(files topFiles) (d Result) {
 	if !files.has("package.json") {
 		return d

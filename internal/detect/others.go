@@ -122,8 +122,8 @@ func preCommit(files topFiles) (d Result) {
 	return d
 }
 
-// dotnetProject builds and tests the one solution, or else the one project, at the top. dotnet itself takes it without
-// being told where there is no other; of several it wants to be told which, and nothing says that.
+// dotnetProject builds and tests the one solution, or else the one project, at the top. dotnet finds a single one
+// itself; of several, nothing says which is meant.
 func dotnetProject(files topFiles) (d Result) {
 	solutions, projects := files.ending(".sln", ".slnx"), files.ending(".csproj", ".fsproj", ".vbproj")
 	chosen := solutions

@@ -33,7 +33,7 @@ type python struct {
 	d           Result
 }
 
-// pythonProject takes tox or nox as the owner's word, else what is configured: pytest, or the tests of the standard
+// pythonProject takes tox or nox as the owner's word, then what is configured: pytest, or the tests of the standard
 // library.
 func pythonProject(files topFiles) Result {
 	if files.first("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "tox.toml", "noxfile.py", "pytest.ini",
@@ -212,8 +212,8 @@ func names(value any, depth int) bool {
 // Environments are the names under which people keep a virtual environment beside their project.
 var Environments = []string{".venv", "venv"}
 
-// EnvironmentMark is the file that shows that a directory is a virtual environment. Whoever looks at a directory names
-// it beside the names at the top. A commit has no name like that, so it cannot pass off a directory of its own as one.
+// EnvironmentMark is the file that shows that a directory is a virtual environment. Callers that list a directory add
+// it to the names at the top. A commit has no name like that, so it cannot pass off a directory of its own as one.
 func EnvironmentMark(name string) string { return name + "/pyvenv.cfg" }
 
 // interpreter is the Python of a virtual environment.

@@ -28,7 +28,7 @@ var runners = []runner{
 	{"task", taskfiles, "task", taskNames},
 }
 
-// entryPoint is the first of the runners whose file names a target that tests, and what it runs. Of a file without one,
+// entryPoint is the first of the runners whose file names a target that tests, and what it runs. If a file has none,
 // the targets lint and build are better than nothing.
 func entryPoint(files topFiles) (found Result, decides bool) {
 	for _, r := range runners {

@@ -188,7 +188,7 @@ var packages = map[string]string{
 }
 
 // addsPackage is the command by which a project gets a tool of node, with the package manager of the check that misses
-// it; "" when there is none.
+// it; "" if there is no such command.
 func addsPackage(tool, command string) string {
 	manager := MissingTool(command, "")
 	add, known := map[string]string{
@@ -272,8 +272,8 @@ func MissingTool(command, output string) string {
 
 var assigns = lazy(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// uninstalled are the ways in which tools say that a project's dependencies are not installed. A path of the project's own
-// is none.
+// uninstalled are the ways in which tools say that a project's dependencies are not installed. A path in the project
+// does not count.
 var uninstalled = lazy(
 	`(?m)Cannot find (?:module|package) '[^./'][^']*'|Cannot find package '|node_modules missing|node_modules state file|doesn't seem to have been installed|` +
 		`error TS2307: Cannot find module '[^./']|ModuleNotFoundError: No module named |Bundler::GemNotFound|Could not find [^\n]* in (?:any of the sources|locally installed gems)|` +

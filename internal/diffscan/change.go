@@ -19,7 +19,7 @@ import (
 type Change struct {
 	From, To string
 	Names    []string // every path that differs, the old and the new one of a moved file
-	Partial  string   // why not all of it could be looked through; empty: it could
+	Partial  string   // why not all of it could be read; empty if it could
 	Marked   bool     // a mark of something that was taken out of a commit may be in it
 
 	files  []*fileDiff // those whose patch could be read, in its order
@@ -64,7 +64,7 @@ type Changes struct {
 	Patch func(ctx context.Context, from, to string) (patch string, whole bool, err error)
 	// Names lists every path that differs, the old and the new one of a moved file. It is never cut.
 	Names func(ctx context.Context, from, to string) ([]string, error)
-	// File reads a regular file of a commit, at most FileBytes of its beginning; ok is false when there is none.
+	// File reads a regular file of a commit, at most FileBytes of its beginning; ok is false without one.
 	File func(ctx context.Context, commit, path string) (content []byte, ok bool, err error)
 
 	mu   sync.Mutex
@@ -116,7 +116,7 @@ const maxReveal = 200
 // reveal compares the source files that the patch does not show: those beyond its end, those whose name it could not be
 // read for, and those that the repository's attributes call binary, which an agent may have written to hide them. left
 // counts the files that no one has looked at. What is found so has no order: a line that was moved is neither old nor
-// new, and hunks tell nothing of white space.
+// new, and hunks do not show white space.
 func (d *Change) reveal(ctx context.Context) (left int, err error) {
 	read := 0
 	for _, name := range d.Names {
@@ -195,9 +195,8 @@ type line struct {
 	text string
 }
 
-// parsePatch reads a patch file by file, so that one that cannot be read costs no other. unread counts those. Of a
-// patch that is not whole the last file is one of them, even if what is there of it can be read: no one knows which of
-// its lines were cut off.
+// parsePatch reads a patch file by file, so that one that cannot be read costs no other. unread counts those. The last
+// file of a cut patch is one of them, even if its beginning can be read: the lines that were cut off are unknown.
 func parsePatch(text string, whole bool) (files []*fileDiff, unread int) {
 	for len(text) > 0 {
 		part := text

@@ -29,11 +29,11 @@ var switches = lazy(
 		`^\s*Enabled:\s*false|\bignoreFailures\s*=\s*true|failOnViolation\s*=\s*false|<(?:skipTests|skip|testFailureIgnore|skipITs)>\s*true|-D(?:skipTests|maven\.test\.skip|maven\.test\.failure\.ignore)\b|[pP]assWithNoTests|check-coverage["']?\s*:\s*false|` +
 		`--(?:ignore|deselect)[= ]|(?:^|\s)-k ["']?not\b|--no-cov\b|-p no:|--no-verify\b|--exit-zero\b|--testPathIgnorePatterns|-tags[= ]|-short\b|-skip[= ]|--skip[= ]`)
 
-// off matches a rule that a linter is told to forget or only to warn of.
+// off matches a rule that is switched off or reduced to a warning.
 var off = lazy(
 	`["']([@\w/-]+)["']\s*:\s*\[?\s*(?:["'](?:off|warn)["']|0\b)|^\s*([@\w/-]+)\s*:\s*\[?\s*(?:["'](?:off|warn)["']|off\b)`)
 
-// looser lists grow by what is judged no more, stricter ones shrink by it.
+// looser lists name what is no longer judged, stricter ones what is judged.
 var (
 	looser = lazy(
 		`^(?:ignore|ignores|extend[-_]ignore|per[-_]file[-_]ignores|extend[-_]per[-_]file[-_]ignores|disable|disabled|disable_error_code|exclude|excludes|extend[-_]exclude|exclude-dirs|exclude-files|skip-dirs|skip-files|exclude-functions|` +

@@ -79,7 +79,7 @@ var shadows = lazy(
 	`(?:^|/)(?:node_modules/\.bin|\.?venv/bin|\.?venv/Scripts|vendor/bin)/[^/]+$|` +
 		`(?:^|/)(?:sitecustomize|usercustomize)\.py$`)
 
-// steered finds new lines and files that decide what checks run. A line that the change has only moved is none.
+// steered finds new lines and files that decide what checks run. A line that was only moved does not count.
 func (d *Change) steered() (weakenings []Weakening) {
 	old := d.takenOut()
 	for _, f := range d.files {

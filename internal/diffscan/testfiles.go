@@ -97,7 +97,7 @@ var rustModule = lazy(
 	`(?m)^#\[cfg\((?:test|all\(test[^\n]*)\)\]\s*(?:#\[[^\n]*\]\s*)*(?:pub(?:\([a-z]+\))? )?mod \w+ \{`)
 
 // rustTests is the module of tests in a file of Rust: to the brace at the beginning of a line, as it is formatted. The
-// zero value: there is none.
+// zero value if it has none.
 func rustTests(text string) span {
 	at := rustModule.FindStringIndex(text)
 	if at == nil {
@@ -115,8 +115,8 @@ func rustTests(text string) span {
 type TestFiles struct {
 	Edited  []string // the base commit has them as well, with something else in them
 	Deleted []string // only the base commit has them
-	// Added are new files that a test runner finds by their names, or that tell it what to do. What else is new beside
-	// tests (a helper, a fixture) is none of them.
+	// Added are new files that a test runner finds by their names, or that configure it. Other new files next to tests (a
+	// helper, a fixture) are not included.
 	Added []string
 	// Beside is what else is new where tests lie.
 	Beside []string

@@ -10,7 +10,7 @@ import (
 type Stage int
 
 const (
-	Remark   Stage = iota // someone says that something is to be done
+	Remark   Stage = iota // a remark that something remains to do
 	Stub                  // code that only says that it does not exist
 	Conflict              // no language takes it
 )
@@ -70,7 +70,7 @@ func (d *Change) Unfinished(ctx context.Context) (marks []Mark, err error) {
 	return marks, nil
 }
 
-// merges are the marks of a merge; one alone is none.
+// merges are the marks of a merge; a single one does not count.
 func merges(f *fileDiff) (found []Mark) {
 	begins, ends := false, false
 	for _, h := range f.hunks {

@@ -8,7 +8,7 @@ import (
 )
 
 // Weakenings finds everything that was made weaker, in the order of kinds and files. partial says why not all of the
-// change could be looked through; it is empty when it could.
+// change could be read; it is empty if it could.
 func (d *Change) Weakenings(ctx context.Context) (weakenings []Weakening, partial string, err error) {
 	weakenings, unread, err := d.lowered(ctx)
 	if err != nil {

@@ -129,7 +129,7 @@ func (d *Change) silenced() (weakenings []Weakening) {
 var hints = strings.Fields("nolint nosec lint: noqa NOQA type: isable gnore xpect nocheck cover allow uppress " +
 	"NOSONAR noinspection ubocop nocov true || exit continue-on ExcludeFrom +e")
 
-// silencer is the kind of silencer that a line is, empty when it is none.
+// silencer is the kind of silencer that a line is, empty for other lines.
 func silencer(name, text string, setting bool) string {
 	text = clip(text)
 	if !holdsAny(text, hints) && !strings.HasPrefix(text, "\t-") {

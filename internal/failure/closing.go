@@ -43,8 +43,8 @@ func (c *closing) failed(all int) int {
 	return failed
 }
 
-// byPrefix are the lines of each of several outputs that a runner of packages has put together, without what tells them
-// apart; the lines that nothing is before are one of them.
+// byPrefix are the lines of each of several outputs that a runner of packages has put together, without their prefixes;
+// the lines without a prefix are one of them.
 func byPrefix(lines []string) map[string][]string {
 	own := map[string][]string{"": lines}
 	for _, s := range lines {

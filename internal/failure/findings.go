@@ -51,7 +51,7 @@ func (f *findings) add(found loop.Finding) {
 	f.all = append(f.all, found)
 }
 
-// displayed is a path with slashes, from the directory the check ran in where that can be told, else its last name.
+// displayed is a path with slashes, from the directory the check ran in if that is known, otherwise its last name.
 func displayed(file string) string {
 	file = strings.TrimPrefix(file, "file://")
 	file = strings.ReplaceAll(strings.TrimSpace(file), `\`, "/")
@@ -162,7 +162,7 @@ func readPlaces(check string, lines []string, found *findings) {
 			level = levels[e.Type]
 		}
 		rule := ""
-		if e.Nr <= 0 { // else the format has taken the code apart: the line still has it
+		if e.Nr <= 0 { // otherwise the format has removed the code; the line still has it
 			rule, message = ruled(message)
 		} else if m := leadingRule.FindStringSubmatch(afterPlace.ReplaceAllString(e.Lines[0], "")); m != nil {
 			rule = m[1]

@@ -11,11 +11,11 @@ import (
 
 const mostGauged = 300 // lines with numbers that are examined, from the beginning and from the end of an output each
 
-// Measure is what of a failure can be counted: findings, failing tests, the numbers that its lines hold against a bound
-// or count what is wrong by, and the first place. check is the check's name, with why it is a failure where that is not
-// the output's own; found are the findings that are kept of it, failing is how many tests the runner says have failed, 0
-// when it does not say, and source are lines of files, trimmed, which tell nothing where the output shows them. nil:
-// nothing can be counted.
+// Measure returns what can be counted in a failure: findings, failing tests, the numbers that its lines hold against a
+// bound or count what is wrong by, and the first place. check is the check's name, with why it is a failure where that
+// is not the output's own; found are the findings that are kept of it, failing is how many tests the runner says have
+// failed, 0 when it does not say, and source are lines of files, trimmed, which are ignored where the output shows
+// them. nil: nothing can be counted.
 func (o Output) Measure(check string, found []loop.Finding, failing int, source map[string]bool) *loop.Measure {
 	var m loop.Measure
 	tests, places := map[string]bool{}, 0
@@ -163,8 +163,7 @@ func measurable(line string) bool {
 // shownSource matches a line of source that a tool shows with its number.
 var shownSource = lazy(`^\s*>?\s*\d*\s*\|`)
 
-// masked are lines without the numbers that are measured or say how much of something there is; nil when there are
-// none.
+// masked are lines without the numbers that are measured or say how much of something there is; nil without any.
 func (g *measurements) masked(lines []string) []string {
 	out, any := slices.Clone(lines), false
 	for i, line := range out {
@@ -191,7 +190,7 @@ func (g *measurements) mask(line string) string {
 	if len(nums) == 0 {
 		return ""
 	}
-	if b, ok := boundOf(line, nums); ok && g.has(b.quantity.Name) { // else the line has lost what is measured
+	if b, ok := boundOf(line, nums); ok && g.has(b.quantity.Name) { // otherwise the line has lost what is measured
 		return name(line, b.in)
 	}
 	if g.others[named(line)] {

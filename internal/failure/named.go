@@ -15,7 +15,7 @@ type testNames struct {
 	bytes int
 	cut   bool
 	open  []string // of go test: those whose package has not been named
-	last  string   // the line before, for what is told in two
+	last  string   // the line before, for results on two lines
 }
 
 // names tells the names; nil when none were read.

@@ -119,7 +119,7 @@ var (
 	goesOn  = lazy(`^\w+ing\b.*(?:\.\.\.|…)$`)
 )
 
-// isProgress reports whether a line tells how far a tool is, what it is at, or how much it has written.
+// isProgress reports whether a line shows a tool's progress, its current item, or how much it has written.
 func isProgress(line string) bool {
 	if strings.HasSuffix(line, "...") || strings.HasSuffix(line, "…") {
 		return goesOn.MatchString(line)

@@ -77,7 +77,7 @@ var (
 	hexes = lazy(`\b[0-9a-fA-F]{4,}(?:-[0-9a-fA-F]{4,})*\b|\b[0-9A-Z]{26}\b`)
 	// ruler matches the rows of signs by which tools set headings off: they are as long as the terminal is wide.
 	ruler = lazy(`(?:^|\s)(?:={3,}|-{3,}|_{3,}|\*{3,}|!{3,}|#{3,}|~{3,}|<{3,}|>{3,})(?:\s|$)|[⎯─━═╌┄]+`)
-	// slow matches a duration that stands beside a name: some tools show it only when it is long.
+	// slow matches a duration next to a name: some tools show it only when it is long.
 	slow = lazy(` *[(\[]<duration>[^)\]]*[)\]]| +<duration>$| *\((?:cached|slow)\)`)
 )
 
@@ -173,8 +173,7 @@ var assertedValues = []asserted{
 
 func always(string) bool { return true }
 
-// onTheMinute reports whether a date stands alone, or with a time in no zone but UTC that has no seconds: what a clock
-// is asked for rarely does.
+// onTheMinute reports whether a date has no time, or one in UTC without seconds: the current time is rarely so even.
 func onTheMinute(text string) bool {
 	_, time, found := strings.Cut(strings.Replace(text, " ", "T", 1), "T")
 	if !found {
@@ -275,7 +274,7 @@ func closesLine(line string, begin, end int) bool {
 // innerSet matches braces that hold no others; the last may be left open.
 var innerSet = lazy(`\{[^{}]*(?:\}|$)`)
 
-// setDepth is how deep braces are looked into.
+// setDepth is the deepest nesting of braces that is sorted.
 const setDepth = 16
 
 // sortSets sorts what is between braces: many languages print the members of a set or a map in another order on

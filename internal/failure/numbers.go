@@ -39,8 +39,8 @@ var units = map[string]scaled{
 // What divides a line into words that can be numbers.
 const dividers = " \t()[]{}<>=≥≤!~|;*\"'≈+±→"
 
-// numbersOf are the numbers of a line, with their units: whole words that are nothing else. What is a part of a name, a
-// version, a time, a date or an address is none.
+// numbersOf are the numbers of a line, with their units: whole words that are nothing else. Parts of names, versions,
+// times, dates and addresses do not count.
 func numbersOf(line string) []num {
 	var all []num
 	for i := 0; i < len(line); {

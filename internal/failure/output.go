@@ -22,7 +22,7 @@ func Read(output string) Output {
 // Findings are the places and tests that an output names, in its order, each once, at most loop.MaxFindings: first what
 // readers of a known tool's own format find, then whatever else looks like "file:line: message". check is the check's
 // name; it may name the linter whose format to read. An absolute path, or one that leads up and out of the directory,
-// keeps only its last name: whoever knows the directory takes it off before.
+// keeps only its last name: a caller that knows the directory removes it first.
 func (o Output) Findings(check string) []loop.Finding {
 	found := newFindings()
 	for _, read := range readers {
@@ -54,8 +54,8 @@ var readers = []func([]string, *findings){
 	readGoTest, readPytest, readTraceback, readJavaScriptTests, readMocha, readTAP, readCargo, readTools,
 }
 
-// Output is what a failed tool has printed, read once: whatever is asked of it needs the same cleaned lines, and
-// cleaning is a great part of the work.
+// Output is what a failed tool has printed, read once: all its methods need the same cleaned lines, and cleaning is
+// much of the work.
 type Output struct {
 	lines  []string // cleaned
 	events []string // the same, with the text of go test's JSON events in the place of these

@@ -69,7 +69,7 @@ func rooted(p string) []string {
 	return steps
 }
 
-// temporary is how many names follow the directory for temporary files; -1: there is none.
+// temporary is how many names follow the directory for temporary files; -1 without one.
 func temporary(steps []string) int {
 	if steps[0] == "proc" || len(steps) > 1 && steps[0] == "dev" && (steps[1] == "fd" || steps[1] == "shm") {
 		return min(len(steps)-1, 1)

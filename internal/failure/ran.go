@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Ran tells how many tests an output says were run. Several runners, and several runs of one, add up.
+// Ran returns the number of tests that an output reports. Several runners, and several runs of one, add up.
 func Ran(output string) Tests {
 	c := NewTestCounter()
 	_, _ = c.Write([]byte(output))

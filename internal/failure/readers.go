@@ -63,7 +63,7 @@ func (g *goTest) line(s string) bool {
 	return true
 }
 
-// result counts a test. Subtests are named after the test they are of, which then counts no more.
+// result counts a test. Subtests are named after their test, which then no longer counts.
 func (g *goTest) result(word, test string) {
 	if g.last != "" && strings.HasPrefix(test, g.last+"/") {
 		g.here.ran, g.here.skipped, g.here.failed = g.here.ran-g.was.ran, g.here.skipped-g.was.skipped,
@@ -228,8 +228,8 @@ func (t *tap) summary(word string, n int) bool {
 	return true
 }
 
-// gradle names its tasks, and the tests only where a build asks for it or one failed. A test task that says nothing
-// else has run, or was up to date, and no one can tell how many tests it has.
+// gradle names its tasks, and the tests only where a build asks for it or one failed. A test task without other output
+// has run, or was up to date, and its number of tests is unknown.
 type gradle struct {
 	sum  runnerCounts
 	task *runnerCounts // of the test task that runs; nil: none does

@@ -22,13 +22,13 @@ const (
 // Reported is what a report says.
 type Reported struct {
 	Findings []loop.Finding
-	Tests    Tests           // of JUnit XML and the events of go test -json; anything else tells nothing
+	Tests    Tests           // of JUnit XML and the events of go test -json; unknown for anything else
 	Names    *loop.TestNames // of JUnit XML; nil: it names none
 }
 
 // Report reads a report that a check wrote: JUnit XML, SARIF or the events of go test -json, told apart by the content.
-// ok is false when it is none of them, is broken off, or cannot be read; a report in which nothing failed has no findings.
-// Reports of more than 16 MiB are not read.
+// ok is false if it has another format, is broken off, or cannot be read; a report in which nothing failed has no
+// findings. Reports of more than 16 MiB are not read.
 func Report(content []byte) (r Reported, ok bool) {
 	content = bytes.TrimSpace(bytes.TrimPrefix(content, []byte("\ufeff")))
 	switch {

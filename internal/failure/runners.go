@@ -10,7 +10,7 @@ import (
 type runner struct {
 	name  string
 	sums  []sumLine
-	reads func() testRunner // what reads it where a line alone does not tell; nil: sums
+	reads func() testRunner // reads it where a single line is not enough; nil: sums
 	ends  []sumLine         // lines with which it ends, besides sums
 	near  int               // how many lines may follow; 0: its end is not known
 	proof *pattern          // a line that stands near its end; nil: the end is proof enough
@@ -141,7 +141,7 @@ var anySum = sync.OnceValue(func() *regex.Set {
 // proveName is the runner that sums up the points of Perl's tests; with -v they are printed as well.
 const proveName = "prove"
 
-// sumReader reads a runner whose every line of interest stands for itself.
+// sumReader reads a runner whose summary lines are independent of each other.
 type sumReader struct {
 	sums []sumLine
 	sum  runnerCounts

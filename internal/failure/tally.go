@@ -13,7 +13,7 @@ type Tests struct {
 	Ran     int // those that really ran, well or not; a test with subtests counts as its subtests
 	Skipped int // found and not run: skipped, ignored, disabled, pending
 	Failed  int // of those that ran, and errors around them
-	Closing int // of those, what the summary at the end tells of: what is above it may be a test's own output
+	Closing int // of those, the ones in the summary at the end: what is above it may be a test's own output
 	// AtLeast says that more may have run than Ran: "go test" without -v names packages only.
 	AtLeast bool
 	// Known is false when no runner that is known here has spoken, or none that tells whether any test ran. Everything
@@ -75,7 +75,7 @@ type sumLine struct {
 // sum is a line with {total} and the like in the places of numbers.
 func sum(text string) sumLine { return none(text, "") }
 
-// none is a line that tells of no test at all.
+// none is a line that reports that no test ran.
 func none(text, said string) sumLine {
 	for _, name := range strings.Fields("total total2 passed failed failed2 errors skipped skipped2") {
 		text = strings.ReplaceAll(text, "{"+name+"}", `(?<`+name+`>\d{1,9})`)

@@ -45,7 +45,7 @@ func holdsAny(line string, words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) })
 }
 
-// number reads a number of a place; what is none, or too long, is 0.
+// number reads a decimal number; anything else, or one too long, is 0.
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {

@@ -167,7 +167,7 @@ func (c *comparison) text(was, is Story, moved map[string]bool) {
 	}
 }
 
-// feedback holds who may write a review's words: the review, and whoever has addressed them.
+// feedback checks that only the review, or the iteration that addresses it, changes a review's words.
 func (c *comparison) feedback(was, is Story) {
 	reviewed := c.mode == Review && is.ID == c.story
 	again := c.mode == ReviewFix && is.ID == c.story && was.ReviewStatus == ChangesRequested &&
@@ -219,7 +219,7 @@ func differing(a, b map[string]json.RawMessage) []string {
 	return out
 }
 
-// sameJSON compares what two texts say: whoever rewrites a file may write é for \u00e9.
+// sameJSON compares the values of two texts: a rewritten file can have é for \u00e9.
 func sameJSON(a, b json.RawMessage) bool {
 	if string(a) == string(b) {
 		return true

@@ -92,7 +92,7 @@ func (v *jsonValue) fillStory(place int) {
 	}
 }
 
-// missing adds a member if there is none of its key.
+// missing adds a member unless its key exists.
 func (v *jsonValue) missing(key string, value jsonValue) {
 	if v.get(key) == nil {
 		v.members = append(v.members, jsonMember{key: key, value: value})

@@ -55,7 +55,7 @@ func (s ReviewStatus) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(s))
 }
 
-// UnmarshalJSON implements json.Unmarshaler. A status that is none is an error.
+// UnmarshalJSON implements json.Unmarshaler. An unknown status is an error.
 func (s *ReviewStatus) UnmarshalJSON(content []byte) error {
 	var said *string
 	if err := json.Unmarshal(content, &said); err != nil {

@@ -18,9 +18,9 @@ func (p Plan) Mode(r Rules) Mode {
 }
 
 // Next is the story of the next iteration: of those the mode is for the one of the best priority, of several the first
-// in the file. A story is implemented only when all that it depends on has passed; what is once implemented is reviewed
-// and fixed in any case, else a dependency that was added later could hold it up forever. ok is false when nothing is
-// left to do in this mode.
+// in the file. A story is implemented only when all that it depends on has passed; an implemented story is reviewed and
+// fixed in any case, because a dependency that is added later could block it forever. ok is false when nothing is left
+// to do in this mode.
 func (p Plan) Next(m Mode, r Rules) (s Story, ok bool) {
 	passed := make(map[string]bool, len(p.Stories))
 	for _, s := range p.Stories {
@@ -38,7 +38,7 @@ func (p Plan) Next(m Mode, r Rules) (s Story, ok bool) {
 	return p.Stories[best], true
 }
 
-// waitsFor reports whether a story is at the point where an iteration of a mode takes it up.
+// waitsFor reports whether a story is ready for an iteration of a mode.
 func (s Story) waitsFor(m Mode, r Rules) bool {
 	switch m {
 	case Implement:

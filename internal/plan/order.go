@@ -202,7 +202,7 @@ type Opinion struct {
 	Feedback string // what has to change; of an approval empty
 }
 
-// noReason is the feedback of a rejection that has none: whoever has to fix the story must know where to look.
+// noReason is the feedback of a rejection that has none: the next iteration must know where to look.
 const noReason = "The review asked for changes and did not say which; go through every acceptance criterion again."
 
 // Reviewed is the plan after a review of a story: the count goes up; an approval passes it; a rejection asks for

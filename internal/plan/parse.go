@@ -120,8 +120,8 @@ func (r *reader) unique(stories []Story) {
 	}
 }
 
-// extra are the members whose keys are unknown. A key that differs from a known one only by its case is none: other
-// readers of JSON, our own journal's too, take the two for one.
+// extra are the members whose keys are unknown. A key that differs from a known one only by its case is an error: other
+// readers of JSON, our own journal's too, do not distinguish the two.
 func (f fields) extra(known []string) map[string]json.RawMessage {
 	var extra map[string]json.RawMessage
 	f.r.checkValue(f.where, "", f.v)
@@ -214,7 +214,7 @@ func (f fields) wrong(format string, args ...any) {
 	f.r.add("%s%s", lead(f.where), fmt.Sprintf(format, args...))
 }
 
-// member is a member of a kind; nil if it does not exist or is none. must says what is allowed.
+// member is a member of a kind; nil if it does not exist or has another kind. must says what is allowed.
 func (f fields) member(key string, required bool, must string, ok func(v *jsonValue) bool) *jsonValue {
 	v := f.v.get(key)
 	switch {
@@ -360,7 +360,7 @@ type jsonMember struct {
 	value  jsonValue
 }
 
-// get is the first member of a name, nil when there is none.
+// get is the first member of a name; nil if it does not exist.
 func (v *jsonValue) get(key string) *jsonValue {
 	for i := range v.members {
 		if v.members[i].key == key {
@@ -473,7 +473,7 @@ func (r *jsonReader) inside(v *jsonValue, depth int) error {
 	for r.decoder.More() {
 		key := jsonValue{}
 		if v.kind == anObject {
-			r.values-- // a key is none
+			r.values-- // a key does not count
 			var err error
 			if key, err = r.value(depth); err != nil {
 				return err

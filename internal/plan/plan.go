@@ -52,8 +52,8 @@ type Story struct {
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-// Plan is an ordered set of stories: what a tasks.json holds. A plan is a value: whoever changes one makes another, and
-// the stories of two plans may share what they point to.
+// Plan is an ordered set of stories: what a tasks.json holds. A plan is a value: a change makes another one, and the
+// stories of two plans may share what they point to.
 type Plan struct {
 	Project        string                     `json:"project"`
 	BranchName     string                     `json:"branchName"`
@@ -63,7 +63,7 @@ type Plan struct {
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
-// Rules are what a run of a plan is asked for with.
+// Rules are the options of a plan's run.
 type Rules struct {
 	SkipReview bool // an implement iteration sets passes itself
 	ReviewCap  int
@@ -105,13 +105,13 @@ func (e *Error) Error() string {
 	return strings.Join(safetext.Map(e.Problems, func(p string) string { return e.Name + ": " + p }), "\n")
 }
 
-// mostProblems bounds what is told of one file: whoever has fixed these asks again.
+// mostProblems bounds the problems reported for one file.
 const mostProblems = 50
 
 // problems collects what is wrong with a plan's file.
 type problems struct {
 	told []string
-	more int // beyond what is told
+	more int // beyond those
 }
 
 func (p *problems) add(format string, args ...any) {
@@ -122,7 +122,7 @@ func (p *problems) add(format string, args ...any) {
 	p.told = append(p.told, fmt.Sprintf(format, args...))
 }
 
-// as is the problems as an error about a file; nil when there are none.
+// as is the problems as an error about a file; nil without any.
 func (p *problems) as(name string) error {
 	if len(p.told) == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 // Approver says who approved a story.
 type Approver string
 
-// Who may have approved a story.
+// The approvers of a story.
 const (
 	Nobody     Approver = ""
 	ByReview   Approver = "review"     // a review of a run
@@ -37,7 +37,7 @@ type RecordedReview struct {
 	Open string `json:"-"`
 }
 
-// Digest names what a story asks for: whoever approved other criteria has not approved this story.
+// Digest is a hash of what a story asks for: an approval of other criteria does not count for this story.
 func (s Story) Digest() string {
 	sum := sha256.New()
 	for _, c := range s.AcceptanceCriteria {
@@ -159,8 +159,7 @@ func (p Plan) ByHand() (ids []string) {
 	return ids
 }
 
-// Marks says behind a sentence which stories no review approved: "; [AUTO-APPROVED AT CAP] US-001". Empty: there is
-// none.
+// Marks says behind a sentence which stories no review approved: "; [AUTO-APPROVED AT CAP] US-001". Empty without any.
 func (p Plan) Marks() string {
 	text := ""
 	if ids := p.AtCap(); len(ids) > 0 {

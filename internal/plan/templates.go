@@ -1,4 +1,4 @@
-// Package plan holds the files that a plan begins with, and what an agent is told that writes one.
+// Package plan holds the rules of a plan, the files that it starts with, and the prompts for an agent that writes one.
 package plan
 
 import (
@@ -95,7 +95,7 @@ func Unwritten(prd string) bool {
 	return strings.TrimSpace(row().ReplaceAllString(text, "")) == ""
 }
 
-// Derive is what an agent is told that derives a plan: who it is.
+// Derive is the beginning of the prompt for an agent that derives a plan: its role.
 func Derive() string { return template("derive.md") }
 
 // Derivation are the rules for stories.
@@ -113,8 +113,8 @@ func Skill() string {
 // Command is the slash command that calls the skill.
 func Command() string { return template("command.md") }
 
-// Plugin are the files of a plugin for Claude Code, by their names. The skill stands twice: where such plugins have
-// been described, and where today's look for it.
+// Plugin are the files of a plugin for Claude Code, by their names. The skill is included twice: in the documented
+// place, and where current versions look for it.
 func Plugin() map[string]string {
 	return map[string]string{
 		".claude-plugin/plugin.json":      template("plugin/plugin.json"),
@@ -129,7 +129,7 @@ func Plugin() map[string]string {
 	}
 }
 
-// Names lists the names of files in the order in which they are told.
+// Names lists the names of files, sorted.
 func Names(files map[string]string) []string { return slices.Sorted(maps.Keys(files)) }
 
 // Ignoring adds a line to a .gitignore, unless it is there. Line ends stay as they are, and the last line gets one.

@@ -129,7 +129,7 @@ func (t *transition) handedIn(from ReviewStatus, illegal string) {
 	}
 }
 
-// cleared holds that a story which is handed in again has no feedback any more.
+// cleared checks that a story which is handed in again no longer has feedback.
 func (t *transition) cleared(s Story, from ReviewStatus) {
 	if from == ChangesRequested && s.ReviewFeedback != "" {
 		t.found.add(transitionCheck, s.ID, "reviewFeedback",

@@ -71,7 +71,7 @@ var Methods = []Method{StringMatch, Semantic, External, MultiStage}
 type Completion struct {
 	Outcome    string   `json:"outcome,omitempty" yaml:"outcome,omitempty"`
 	Acceptance []string `json:"acceptance_criteria,omitempty" yaml:"acceptance_criteria,omitempty"`
-	// Of each role, nil when the task says nothing about it.
+	// The criteria of each role; nil if the task says nothing about it.
 	Coder    *Criteria `json:"coder,omitempty" yaml:"coder,omitempty"`
 	Tester   *Criteria `json:"tester,omitempty" yaml:"tester,omitempty"`
 	Reviewer *Criteria `json:"reviewer,omitempty" yaml:"reviewer,omitempty"`
@@ -281,9 +281,9 @@ func (v Verification) method(def Method) Method {
 	return cmp.Or(def, StringMatch)
 }
 
-// Merge lays one completion over another, which it does not change: outcome, acceptance criteria and each key of each
-// role as over says them, else as under does. A verification_config is one value: the fields of a method belong
-// together. Whoever names another method without a config means it to be without one.
+// Merge returns under with the values of over: outcome, acceptance criteria and each key of each role. It changes
+// neither. A verification_config is one value: the fields of a method belong together. Another method without a config
+// has no config.
 func Merge(under, over *Completion) *Completion {
 	if under == nil || over == nil {
 		return cmp.Or(under, over)

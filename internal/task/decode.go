@@ -351,7 +351,7 @@ type source struct {
 	lineOffset int
 }
 
-// mostProblems is how many mistakes are told at once.
+// mostProblems is how many mistakes one error lists.
 const mostProblems = 10
 
 // at is a mistake at a place: "TASK-001.yaml, line 3, column 5: id is …". Without a line it names the text alone.
@@ -366,7 +366,7 @@ func (s source) at(line, col int, format string, args ...any) error {
 	return fmt.Errorf("%s, line %d, column %d: %s", s.name, line+s.lineOffset, col, said)
 }
 
-// joined is the mistakes as one error, a line each; nil when there are none.
+// joined is the mistakes as one error, a line each; nil without any.
 func joined(mistakes []error) error {
 	if len(mistakes) > mostProblems {
 		mistakes = append(mistakes[:mostProblems:mostProblems], fmt.Errorf("and %d more", len(mistakes)-mostProblems))

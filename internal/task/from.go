@@ -129,7 +129,7 @@ func isCommand(c event.Comment, ev event.Event) bool {
 	return ev.Comment != nil && c.ID == ev.Comment.ID
 }
 
-// ParseFile reads a task file: YAML, or Markdown, by its name or, when that tells nothing, by its look. Its error is
+// ParseFile reads a task file: YAML, or Markdown, by its name or, if that is not enough, by its content. Its error is
 // one sentence a mistake: the file, line and column, the key, what was found and what is allowed. The text is a
 // person's own: it may name commands.
 func ParseFile(name string, content []byte) (Task, error) {

@@ -25,9 +25,9 @@ var nested = lazy(`(?m)^(?:[ \t]*(?:>|(?:[-*+]|[0-9]{1,9}[.)])[ \t])){50}`)
 
 // criteria reads the criteria that a Markdown text holds: the items of the lists under "Acceptance criteria", "Done
 // when" or "Definition of done", a heading, a bold line or a line that ends in a colon; and one fenced block whose
-// language is ralph, a completion in YAML. Quotes, comments and other code are no criteria. They are nil when there are
-// none. The text comes back without the block. What a stranger wrote must be held against Commands before anything is
-// run.
+// language is ralph, a completion in YAML. Quotes, comments and other code are no criteria. They are nil if the text
+// holds no criteria. The text comes back without the block. What a stranger wrote must be held against Commands before
+// anything is run.
 func (s source) criteria(content string) (*Completion, string, error) {
 	if deep := nested.FindStringIndex(content); deep != nil {
 		return nil, "", s.at(lineOf(content, deep[0]), 0,
@@ -411,7 +411,7 @@ func (s *section) place(n ast.Node) span {
 	return out
 }
 
-// isLabel reports whether a line names the criteria, whatever numbers, signs and marks stand around its words.
+// isLabel reports whether a line names the criteria, whatever numbers, signs and marks surround its words.
 func isLabel(line string) bool {
 	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.Contains(labels, strings.Join(words, " "))

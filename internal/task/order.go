@@ -9,9 +9,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Order puts tasks in the order in which they can be done: each after those that it depends on, else the lower priority
-// first, then by id. A dependency that is no task and tasks that wait for each other are errors that name them. done
-// tells of tasks that are not among them because they are done; nil knows none.
+// Order puts tasks in the order in which they can be done: each after those that it depends on, then by ascending
+// priority, then by id. A dependency that is no task and tasks that wait for each other are errors that name them. done
+// reports tasks that are missing because they are done; nil knows no such task.
 func Order(tasks []Task, done func(id string) bool) ([]Task, error) {
 	left := slices.SortedFunc(slices.Values(tasks), func(a, b Task) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.ID, b.ID))

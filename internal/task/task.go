@@ -11,12 +11,12 @@ import (
 type Task struct {
 	ID    string // "issue-42"; safe in a branch and a file name
 	Title string // one line
-	// Spec is the text of what is needed: sanitised, in Markdown, written by whoever opened the issue. It is data for the
+	// Spec is the text of what is needed: sanitised, in Markdown, written by the author of the issue. It is data for the
 	// agent.
 	Spec   string
-	Author string // who wrote the spec; empty for a file
+	Author string // the author of the spec; empty for a file
 	Issue  int    // 0 for a task without an issue
-	Asked  string // who asked for the run
+	Asked  string // the requester of the run
 	Hint   string // the maintainer's words with the command
 	// Comments are what people with write access said on the issue before it was asked, oldest first.
 	Comments []Comment

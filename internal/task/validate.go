@@ -134,8 +134,8 @@ func (p *problems) method(key string, m Method, allowed []Method) {
 	}
 }
 
-// verification holds a config against its method. A key that the method does not read is a mistake: who wrote it
-// believes that it is examined. methodKey is how the method's key is called there.
+// verification holds a config against its method. A key that the method does not read is a mistake: its author believes
+// that it is used. methodKey is how the method's key is called there.
 func (p *problems) verification(key, methodKey string, m Method, v *Verification) {
 	if v == nil {
 		v = &Verification{}
@@ -163,7 +163,7 @@ func (p *problems) verification(key, methodKey string, m Method, v *Verification
 	p.stages(below(key, "stages"), v.Stages)
 }
 
-// fields holds each value against what is allowed, whoever reads it.
+// fields checks each value, for every method.
 func (p *problems) fields(key string, v *Verification) {
 	p.texts(below(key, "check_for"), v.CheckFor)
 	p.texts(below(key, "negative_patterns"), v.NegativePatterns)
