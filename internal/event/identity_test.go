@@ -32,6 +32,7 @@ var (
 		{Level: "admin", Role: "admin"}, {Level: "write", Role: "maintain"}, {Level: "maintain"},
 		{Level: "write", Role: "write"},
 		{Level: "read", Role: "triage"}, {Level: "read", Role: "read"}, {Level: "none"}, {},
+		{Level: "owner"}, // which GitHub does not have
 		{Level: "write", Role: "releaser"}, {Level: "read", Role: "auditor `@all`"},
 		{Err: errors.New("404 Not Found")}, {Level: "admin", Err: errors.New("403 Resource not accessible by integration")},
 		{Level: "write", Err: errors.New("500")},
@@ -178,7 +179,7 @@ func same(other, login string) string {
 
 // TestIdentities walks the matrix, and shows every sentence that anybody can be refused with.
 func TestIdentities(t *testing.T) {
-	rules, sentences, cases := Rules{AllowedBots: []string{"Helper[bot]"}}, map[string]bool{}, 0
+	rules, sentences, cases := Rules{AllowedBots: []string{"Helper[bot]", "*", "ralph[bot]"}}, map[string]bool{}, 0
 	identities(func(c identity) {
 		cases++
 		ev, facts := c.event(), c.facts()

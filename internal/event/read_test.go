@@ -23,6 +23,19 @@ func TestReadOfEveryKind(t *testing.T) {
 		verb   Verb
 		skip   string
 	}{
+		{"our label", Event{Kind: Labeled, Label: "Ralph", Issue: issue}, ByLabel, Run, ""},
+		{"the label that asks for a plan", Event{Kind: Labeled, Label: "Ralph:Plan", Issue: issue}, ByPlanLabel, Plan, ""},
+		{"our label on a closed issue", Event{Kind: Labeled, Label: "ralph", Issue: shut}, "", "", "#3 is closed"},
+		{"the plan's label there, too", Event{Kind: Labeled, Label: "ralph:plan", Issue: shut}, "", "", "#3 is closed"},
+		{"a label of ours that asks for nothing", Event{Kind: Labeled, Label: "ralph:failed", Issue: issue}, "", "",
+			"the label is “ralph:failed”, not “ralph” or “ralph:plan”"},
+		{"a command", Event{Kind: Commented, Issue: issue, Comment: &Comment{Body: "/ralph approve", CreatedAt: at, UpdatedAt: at}},
+			ByApprove, Approve, ""},
+		{"an edited command", Event{Kind: Commented, Issue: issue,
+			Comment: &Comment{Body: "/ralph approve", CreatedAt: at, UpdatedAt: at.Add(time.Second)}}, "", "", "edited"},
+		{"a dispatch", Event{Kind: Dispatched}, ByDispatch, Run, ""},
+		{"a schedule", Event{Kind: Scheduled}, BySchedule, Sweep, ""},
+		{"anything else", Event{Kind: Other, Name: "star.created"}, "", "", "nothing on star.created"},
 		{"the label on a pull request", Event{Kind: Labeled, Label: "ralph", Issue: pull}, ByPullLabel, Fix, ""},
 		{"the plan's label there", Event{Kind: Labeled, Label: "ralph:plan", Issue: pull}, "", "",
 			"a plan is made of an issue"},
@@ -63,7 +76,7 @@ func TestReadOfEveryKind(t *testing.T) {
 		{"an edited issue", Event{Kind: Other, Name: "issues.edited", Issue: issue}, "", "", "`/ralph retry`"},
 		{"a dismissed review", Event{Kind: Other, Name: "pull_request_review.dismissed", Issue: pull}, "", "",
 			"ralph does nothing on pull_request_review.dismissed"},
-		{"a fresh dispatch", Event{Kind: Dispatched, Ask: DispatchRequest{Issue: 3, Fresh: true, Hint: "x", MaxIterations: 4}},
+		{"a fresh dispatch", Event{Kind: Dispatched, Ask: DispatchRequest{Plan: "ralph/tasks.json", Fresh: true, Hint: "x", MaxIterations: 4}},
 			ByDispatchFresh, Retry, ""},
 	}
 	for _, tt := range tests {
@@ -86,7 +99,7 @@ func TestReadOfEveryKind(t *testing.T) {
 		t.Errorf("a gate that is off: %v", skip)
 	}
 	r, _, _ := Read(tests[len(tests)-1].ev, defaults)
-	if r.Hint != "x" || !r.Fresh || r.MaxIterations != 4 {
+	if r.Hint != "x" || !r.Fresh || r.MaxIterations != 4 || r.PlanFile != "ralph/tasks.json" {
 		t.Errorf("what the dispatch says: %+v", r.Command)
 	}
 	if _, _, err := Read(reviewed("changes_requested", "/ralph dance"), defaults); err == nil {
