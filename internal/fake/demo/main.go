@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 )
 
@@ -42,7 +41,7 @@ func main() {
 	}
 }
 
-// run is the demonstration from the first commit to the path of the report. What make pictures needs goes to keep,
+// run is the demonstration from the first commit to what holds at the end. What make pictures needs goes to keep,
 // unless that is empty.
 func run(ctx context.Context, ralph, keep string, out io.Writer) error {
 	s, err := newStage(ralph, newScreen(out))
@@ -64,17 +63,10 @@ func run(ctx context.Context, ralph, keep string, out io.Writer) error {
 			return fmt.Errorf("keeping the reports: %w", err)
 		}
 	}
-	parts := s.reports()
-	if err := s.screen.show(parts); err != nil {
+	if err := s.screen.show(s.reports()); err != nil {
 		return err
 	}
-	broken := s.screen.tell(s.findings(ctx, solved, gaveUp))
-	page, err := writePage(filepath.Dir(s.ralph), append(parts, s.screen.transcript()))
-	if err != nil {
-		return err
-	}
-	s.screen.print("\nThe same as a page to read in a browser:\n" + page)
-	if broken > 0 {
+	if s.screen.tell(s.findings(ctx, solved, gaveUp)) > 0 {
 		return errors.New("not everything is as it should be: see the lines with ✗")
 	}
 	return nil

@@ -9,29 +9,26 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/fake"
-	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
+// report is a text for people on the stand-in.
+type report struct{ heading, meta, markdown string }
+
 // reports are what ralph left on the stand-in for people to read.
-func (s *stage) reports() (parts []html.Section) {
+func (s *stage) reports() (parts []report) {
 	if p, ok := s.pull(solvable); ok {
 		at := fmt.Sprintf("pull request #%d", p.Number)
-		parts = append(parts, section("P"+at[1:]+": "+p.Title, p.State+", "+readiness(p), p.Body))
+		parts = append(parts, report{"P" + at[1:] + ": " + p.Title, p.State + ", " + readiness(p), p.Body})
 		if c, ok := s.comment(p.Number, sticky); ok {
-			parts = append(parts, section("Comment on "+at, "kept up to date while it ran", c.Body))
+			parts = append(parts, report{"Comment on " + at, "kept up to date while it ran", c.Body})
 		}
 	}
 	if p, ok := s.pull(hopeless); ok {
 		if c, ok := s.comment(p.Number, failure); ok {
-			parts = append(parts, section("Failure report of issue #2", fmt.Sprintf("on the draft pull request #%d", p.Number),
-				c.Body))
+			parts = append(parts, report{"Failure report of issue #2", fmt.Sprintf("on the draft pull request #%d", p.Number), c.Body})
 		}
 	}
 	return parts
-}
-
-func section(heading, meta, markdown string) html.Section {
-	return html.Section{Heading: heading, Meta: meta, Markdown: unlink(markdown)}
 }
 
 // What the bot's comments hold, by which they are told apart.
@@ -70,20 +67,23 @@ var localLink = regexp.MustCompile(`\[((?:\\.|[^\\\[\]])*)\]\(http://127\.0\.0\.
 // unlink keeps a link's text alone: when it is read, the stand-in it led to is gone.
 func unlink(markdown string) string { return localLink.ReplaceAllString(markdown, "$1") }
 
-// writePage writes the page below a directory, or below the temporary one when that cannot be, and returns its path.
-func writePage(dir string, parts []html.Section) (string, error) {
-	page, err := html.Page("ralph, demonstrated", parts...)
+// keep writes the comment and the report of the run that is done to comment.md and run.html, as people see them:
+// make pictures photographs them.
+func (s *stage) keep(dir string) error {
+	p, _ := s.pull(solvable)
+	comment, ok := s.comment(p.Number, sticky)
+	pages, err := filepath.Glob(filepath.Join(s.jobDir(solvable), "workspace", ".ralph", "runs", "*", "report.html"))
 	if err != nil {
-		return "", fmt.Errorf("making the page: %w", err)
+		return err
 	}
-	var problems []error
-	for _, file := range []string{filepath.Join(dir, "demo", "report.html"),
-		filepath.Join(os.TempDir(), "ralph-demo-report.html")} {
-		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, page, 0o644)) // for people to read
-		if err == nil {
-			return file, nil
-		}
-		problems = append(problems, err)
+	if !ok || len(pages) != 1 {
+		return fmt.Errorf("the run left %d pages, and a comment: %t", len(pages), ok)
 	}
-	return "", fmt.Errorf("writing the page: %w", errors.Join(problems...))
+	page, err := os.ReadFile(pages[0])
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.MkdirAll(dir, 0o755),
+		os.WriteFile(filepath.Join(dir, "comment.md"), []byte(comment.Body), 0o644),
+		os.WriteFile(filepath.Join(dir, "run.html"), page, 0o644)) // for people to read
 }

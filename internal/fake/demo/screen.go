@@ -11,21 +11,18 @@ import (
 	"charm.land/glamour/v2/ansi"
 	"charm.land/glamour/v2/styles"
 	"golang.org/x/term"
-
-	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
 // maxWidth is how many columns reports take at most.
 const maxWidth = 100
 
-// screen prints what happens as it happens, and remembers it for the page.
+// screen prints what happens as it happens.
 type screen struct {
 	width    int
 	terminal bool
 
-	mu   sync.Mutex
-	out  io.Writer
-	told strings.Builder
+	mu  sync.Mutex
+	out io.Writer
 }
 
 // newScreen fits the terminal that out is, or takes the whole width where it is none.
@@ -44,7 +41,6 @@ func (s *screen) print(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, _ = fmt.Fprintln(s.out, text) // no one may be reading any more
-	_, _ = fmt.Fprintln(&s.told, text)
 }
 
 // job prints a line of the job's log.
@@ -53,33 +49,17 @@ func (s *screen) job(line string) { s.print("  ralph  │ " + line) }
 // github prints what changed on the stand-in.
 func (s *screen) github(line string) { s.print("  github │ " + line) }
 
-// transcript is everything that was printed so far, but for the reports.
-func (s *screen) transcript() html.Section {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return html.Section{Heading: "What happened", Markdown: fenced(s.told.String())}
-}
-
-// fenced is a block of text that nothing in it can end.
-func fenced(text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + "text\n" + strings.TrimSpace(text) + "\n" + fence + "\n"
-}
-
 // show renders reports for reading here.
-func (s *screen) show(parts []html.Section) error {
+func (s *screen) show(parts []report) error {
 	renderer, err := glamour.NewTermRenderer(glamour.WithStyles(s.style()), glamour.WithWordWrap(s.width),
 		glamour.WithPreservedNewLines())
 	if err != nil {
 		return fmt.Errorf("making the renderer: %w", err)
 	}
 	for _, part := range parts {
-		text, err := renderer.Render(strings.ReplaceAll(part.Markdown, "<br>\n", "\n"))
+		text, err := renderer.Render(strings.ReplaceAll(unlink(part.markdown), "<br>\n", "\n"))
 		if err != nil {
-			return fmt.Errorf("rendering %s: %w", part.Heading, err)
+			return fmt.Errorf("rendering %s: %w", part.heading, err)
 		}
 		_, _ = fmt.Fprintf(s.out, "\n%s\n\n%s\n", s.rule(part), withoutTrailingSpace(text))
 	}
@@ -87,8 +67,8 @@ func (s *screen) show(parts []html.Section) error {
 }
 
 // rule is the line above a report.
-func (s *screen) rule(part html.Section) string {
-	title := "── " + part.Heading + " · " + part.Meta + " "
+func (s *screen) rule(part report) string {
+	title := "── " + part.heading + " · " + part.meta + " "
 	return title + strings.Repeat("─", max(0, s.width-len([]rune(title))))
 }
 
