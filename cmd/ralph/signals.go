@@ -140,11 +140,7 @@ func (i *interruption) follow(signals <-chan os.Signal) {
 		i.stopAll()
 		i.notices.say(stoppingNotice(step, running, kill))
 	}
-	if _, more := <-signals; more {
-		go i.leaveWhenHung()
-	}
-	for range signals { // as often as anyone likes
-	}
+	i.ignoreRest(signals)
 }
 
 // drain is follow for a server.
@@ -152,6 +148,11 @@ func (i *interruption) drain(signals <-chan os.Signal) {
 	i.beginNothing()
 	<-signals
 	i.stopAll()
+	i.ignoreRest(signals)
+}
+
+// ignoreRest lets further signals do nothing, except that the next one ends a process that hangs.
+func (i *interruption) ignoreRest(signals <-chan os.Signal) {
 	if _, more := <-signals; more {
 		go i.leaveWhenHung()
 	}
@@ -266,19 +267,17 @@ func (i *interruption) firstNotice(step loop.RunningStep, running bool, grace, k
 
 // waitingNotice is about a step that may continue after the first signal.
 func waitingNotice(step loop.RunningStep, grace, kill time.Duration, now time.Time) string {
-	left := max(step.Deadline.Sub(now), 0)
-	switch limited := !step.Deadline.IsZero(); {
-	case grace == untilSecond && limited:
-		return waitingLine(step, fmt.Sprintf("for at most %s", safetext.Duration(left)), "a second Ctrl-C stops it", kill)
-	case grace == untilSecond:
-		return waitingLine(step, "which has no time limit", "a second Ctrl-C stops it", kill)
-	case limited && left < grace:
-		grace = left
+	limit, then := "which has no time limit", "a second Ctrl-C stops it"
+	left := grace
+	if grace != untilSecond {
+		then = "then, or at a second signal, it is stopped"
 	}
-	return waitingLine(step, fmt.Sprintf("for at most %s", safetext.Duration(grace)), "then, or at a second signal, it is stopped", kill)
-}
-
-func waitingLine(step loop.RunningStep, limit, then string, kill time.Duration) string {
+	if until := max(step.Deadline.Sub(now), 0); !step.Deadline.IsZero() && (grace == untilSecond || until < grace) {
+		left = until
+	}
+	if grace != untilSecond || !step.Deadline.IsZero() {
+		limit = "for at most " + safetext.Duration(left)
+	}
 	return fmt.Sprintf("Waiting for %s to end, %s; %s, and what is left of it after %s is killed.\n",
 		safetext.Inert(step.Name), limit, then, kill)
 }

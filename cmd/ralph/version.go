@@ -14,43 +14,16 @@ import (
 // version is what the build was given: -X main.version=v1.2.3. Releases and make build give one.
 var version string
 
-// programVersion is what ralph calls itself: the version that the build was given, or what Go wrote into the program:
-// the module's version after "go install …@version", and the commit after a plain "go build".
+// programVersion is what ralph calls itself: the version that the build was given, or what Go wrote into the program: the
+// version after "go install …@version", and the commit after a plain "go build" in a clone.
 func programVersion() string {
 	if version != "" {
 		return version
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return unknownVersion
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
 	}
-	return versionOf(info)
-}
-
-// unknownVersion is that of a program that no one gave one.
-const unknownVersion = "dev"
-
-// versionOf is the version that Go knows of a program: "v1.2.3", or "dev 0123456789ab" with "and changes" behind it
-// where the files were not those of that commit.
-func versionOf(info *debug.BuildInfo) string {
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	commit, changed := "", ""
-	for _, setting := range info.Settings {
-		switch setting.Key {
-		case "vcs.revision":
-			commit = setting.Value
-		case "vcs.modified":
-			if setting.Value == "true" {
-				changed = " and changes"
-			}
-		}
-	}
-	if commit == "" {
-		return unknownVersion
-	}
-	return strings.TrimSpace(unknownVersion + " " + commit[:min(12, len(commit))] + changed)
+	return "dev"
 }
 
 // mostFailure is how much of a recorded failure is read.
