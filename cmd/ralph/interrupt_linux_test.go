@@ -356,58 +356,6 @@ func (w *work) setupThatHangs() {
 	w.inClone()
 }
 
-// TestSignalsInAnyOrder: each signal may be the first and the second.
-func TestSignalsInAnyOrder(t *testing.T) {
-	rare(t)
-	for _, pair := range [][2]syscall.Signal{
-		{syscall.SIGHUP, syscall.SIGQUIT}, {syscall.SIGQUIT, syscall.SIGHUP},
-	} {
-		t.Run(fmt.Sprint(pair), func(t *testing.T) {
-			t.Parallel()
-			w := begin(t, "run", "-p", "x", "--agent", "./agent")
-			w.start(false)
-			w.send(pair[0])
-			w.says("for at most 30s; then, or at a second signal, it is stopped")
-			time.Sleep(2 * sameHangup)
-			if strings.Contains(w.stderr.String(), "Stopping") {
-				t.Fatalf("one signal has stopped the turn:\n%s", w.stderr.String())
-			}
-			w.send(pair[1])
-			w.says("Stopping the agent's turn of iteration 1/10; what is left of it after 5s is killed, and more signals " +
-				"change nothing.")
-			w.ends(130)
-		})
-	}
-}
-
-// TestGraceIsOver: where nobody can send a second signal the turn is stopped after 30 seconds, and no signal after that
-// ends ralph before the agent. A terminal that has closed is such a place.
-func TestGraceIsOver(t *testing.T) {
-	rare(t)
-	t.Parallel()
-	alone, closed := begin(t, "run", "-p", "x", "--agent", "./agent"), begin(t, "run", "-p", "x", "--agent", "./agent")
-	closed.start(true)
-	_ = closed.terminal.Close()
-	alone.start(false)
-	alone.send(syscall.SIGTERM)
-	alone.says("Stopping the agent's turn")
-	alone.storm()
-	alone.ends(130)
-	closed.ends(130)
-}
-
-// TestTerminalClosesAfterTheFirstSignal: the person has pressed Ctrl-C once and gone.
-func TestTerminalClosesAfterTheFirstSignal(t *testing.T) {
-	rare(t)
-	t.Parallel()
-	w := begin(t, "run", "-p", "x", "--agent", "./agent")
-	w.start(true)
-	w.types("\x03")
-	w.says("a second Ctrl-C stops it")
-	_ = w.terminal.Close()
-	w.ends(130)
-}
-
 // TestStepFinishesAfterTheTerminalHasClosed: what the turn did in its grace counts.
 func TestStepFinishesAfterTheTerminalHasClosed(t *testing.T) {
 	t.Parallel()

@@ -14,8 +14,6 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-
-	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
 // pages are the report's, and comments what is posted on GitHub, as their own tests hold them.
@@ -112,33 +110,6 @@ func TestReportWithoutScript(t *testing.T) {
 		}
 	}
 	p.picture("no-script", 360, "light")
-}
-
-// What is posted on GitHub reads well on a phone, as far as a page of ours shows it as GitHub does.
-func TestCommentsOnAPhone(t *testing.T) {
-	t.Parallel()
-	browser := startBrowser(t)
-	for _, name := range []string{"capped.md", "running-third.md", "hostile-comment.md", "pull-done.md",
-		"failure-stuck.md", "plan-running.md"} {
-		text, err := os.ReadFile(filepath.Join(comments, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		page, err := html.Page(name, html.Section{Heading: name, Markdown: string(text)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		file := filepath.Join(openDir(t), "page.html")
-		if err := os.WriteFile(file, page, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		t.Run(name, func(t *testing.T) {
-			p := open(t, browser, file)
-			p.look(360, "dark")
-			p.holds(360, file)
-			p.picture(name, 360, "dark")
-		})
-	}
 }
 
 // The judges of the other tests can themselves say no.

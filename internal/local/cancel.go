@@ -23,9 +23,8 @@ import (
 // before, at once.
 type Cancel struct {
 	session.Session
-	Task string        // only when it is of this task; empty: of any
-	Now  bool          // do not wait for the step
-	Wait time.Duration // how long to wait for the end; 0: a minute
+	Task string // only when it is of this task; empty: of any
+	Now  bool   // do not wait for the step
 }
 
 // How long cancelling takes.
@@ -187,10 +186,6 @@ func (c *Cancel) signal(w atWork, pid int) error {
 
 // await waits until the directory is free.
 func (c *Cancel) await(ctx context.Context, w atWork, pid int) error {
-	wait := c.Wait
-	if wait <= 0 {
-		wait = cancelWait
-	}
 	begun, told := time.Now(), c.Now
 	for {
 		owner, err := w.owner()
@@ -198,8 +193,8 @@ func (c *Cancel) await(ctx context.Context, w atWork, pid int) error {
 			return err
 		}
 		switch past := time.Since(begun); {
-		case past > wait:
-			return fmt.Errorf("process %d is still at work after %s: ralph cancel --now stops it at once", pid, safetext.Duration(wait))
+		case past > cancelWait:
+			return fmt.Errorf("process %d is still at work after %s: ralph cancel --now stops it at once", pid, safetext.Duration(cancelWait))
 		case past > cancelQuiet && !told:
 			told = true
 			c.Log("…still finishing its step; --now stops it at once")
