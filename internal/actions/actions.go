@@ -31,7 +31,7 @@ type Runner struct {
 	depth   int    // how often StopCommands was called and not yet resumed
 }
 
-// New makes the runner that getenv tells of. Whatever it writes to the log goes to stdout.
+// New makes the runner that getenv describes. Its log goes to stdout.
 func New(getenv func(string) string, stdout io.Writer) *Runner {
 	out := &lineWriter{w: stdout}
 	return &Runner{
@@ -48,8 +48,8 @@ func New(getenv func(string) string, stdout io.Writer) *Runner {
 func (r *Runner) Inside() bool { return r.inside }
 
 // Mask makes the runner replace a secret by *** in everything that is logged after it. Of one with several lines, a
-// key, each line is a secret, too: what prints it prints it a line at a time. A line of a few characters is none, since
-// it would be found everywhere.
+// key, each line is a secret, too: what prints it prints it a line at a time. A line of a few characters does not
+// count, because it would be found everywhere.
 func (r *Runner) Mask(secret string) {
 	if secret == "" {
 		return

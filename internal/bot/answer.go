@@ -61,7 +61,7 @@ func (r reply) labelOff(ctx context.Context) {
 	}
 }
 
-// number is the issue or pull request that an answer goes to; 0 when there is none.
+// number is the issue or pull request that an answer goes to; 0: none.
 func number(ev event.Event) int {
 	if ev.On == 0 && ev.Issue != nil {
 		return ev.Issue.Number
@@ -97,7 +97,7 @@ func answerMarker(ev event.Event, job int64) string {
 	return report.Marker(fmt.Sprintf("answer.job.%d", job))
 }
 
-// notOpened answers a request that came to nothing.
+// notOpened answers a request for which no run was opened.
 func (r reply) notOpened(ctx context.Context, err error) (loop.Result, error) {
 	var held *heldError
 	var stop *lease.StoppedError

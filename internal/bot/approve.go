@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// planOn is the newest comment with a plan for the issue that ralph wrote; nil when there is none.
+// planOn is the newest comment with a plan for the issue that ralph wrote; nil: none exists.
 func planOn(comments []event.Comment, self string, issue int) *event.Comment {
 	name := fmt.Sprintf("issue-%d", issue)
 	for i := len(comments) - 1; i >= 0; i-- {
@@ -30,7 +30,7 @@ func planOn(comments []event.Comment, self string, issue int) *event.Comment {
 }
 
 // seal ends a comment with a mark of what ralph wrote, so that it can tell later whether someone has edited it. It
-// keeps no one from anything: whoever may edit the comment may approve it too.
+// restricts no one: everyone who can edit the comment can also approve the plan.
 func seal(body string) string {
 	return strings.TrimRight(body, "\n") + "\n\n" + sealOf(body) + "\n"
 }
@@ -113,8 +113,8 @@ func (p approval) approved(ctx context.Context) (*planrun.Source, planlist.Appro
 	return &planrun.Source{Content: read.Content}, read, nil
 }
 
-// mayEdit holds that whoever edited the plan last may ask for a run. Of a comment that is as ralph wrote it no one is
-// looked up.
+// mayEdit checks that the last editor of the plan can request a run. If the comment is as ralph wrote it, no permission
+// is looked up.
 func (p approval) mayEdit(ctx context.Context, found event.Comment) error {
 	if sealed(found.Body) {
 		return p.stillOpen(ctx, p.ev.Issue.Number)
@@ -155,7 +155,7 @@ func planWrong(problems ...string) error {
 	return invalid.Mark(&plan.Error{Name: approvedName, Problems: problems})
 }
 
-// begun says what of a plan's stories is not as a story begins: nothing in a comment has been reviewed.
+// begun lists the stories of a plan that have already started: nothing in a comment has been reviewed.
 func begun(p plan.Plan) []string {
 	var problems []string
 	for _, s := range p.Stories {

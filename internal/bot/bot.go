@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// labels are the issue's as the event tells them, with the one that it is about.
+// labels are the issue's as the event has them, with the label that the event is about.
 func labels(ev event.Event) []string {
 	if ev.Issue == nil {
 		return nil

@@ -46,27 +46,27 @@ type Step string
 
 // The steps.
 const (
-	ReadFacts Step = "read facts" // who asks, and what they may
+	ReadFacts Step = "read facts" // the people of the event and their permissions
 	ReadRun   Step = "read run"   // the run that it is about
 	ReadRuns  Step = "read runs"  // all runs: the job is run again
 
 	DoNothing  Step = "nothing"  // only the log tells why
 	Refuse     Step = "refuse"   // someone may not ask
-	Answer     Step = "answer"   // with what is understood: the command is none
+	Answer     Step = "answer"   // the command is unknown: with the commands that exist
 	Reject     Step = "reject"   // with what is wrong with the request
 	Decline    Step = "decline"  // no run starts, and an answer gives the reason
 	Help       Step = "help"     // one comment
 	Status     Step = "status"   // one comment
-	Sweep      Step = "sweep"    // what no one works on is taken up
+	Sweep      Step = "sweep"    // what no process works on is resumed
 	DerivePlan Step = "plan"     // a plan is derived and posted
-	Stop       Step = "stop"     // a run is told to stop, or closed
-	PassHint   Step = "hint"     // a run is told something
+	Stop       Step = "stop"     // a run is stopped, or closed
+	PassHint   Step = "hint"     // a hint goes to a run
 	Fix        Step = "fix"      // what reviews ask for
 	Builds     Step = "builds"   // what other workflows found
 	GoOnPlan   Step = "plan run" // with the run of a plan in the repository
 	ReportEnd  Step = "tell end" // of a run that was cut off while it told how it ended
 	TakeUp     Step = "resume"   // a run that an earlier attempt of the job started
-	Over       Step = "over"     // the run of an earlier attempt has ended, and everyone was told
+	Over       Step = "over"     // the run of an earlier attempt has ended, and that was reported
 	Work       Step = "work"     // a run starts or resumes
 )
 
@@ -179,9 +179,9 @@ func (d Decision) startsNothing() bool {
 	return slices.Contains(idle, d.Row.Do)
 }
 
-// forRerun is for a job that runs again: what its earlier attempt began continues, and an outcome that it could not tell
-// everywhere is told; a stop's is that of a run which another job began. ok is false when there is nothing of the kind,
-// and the request stands as it is: whoever has GitHub run a finished job again asks once more.
+// forRerun is for a job that runs again. It resumes the run that the earlier attempt started, or reports an outcome
+// that was not reported everywhere; for a stop, also that of a run that another job started. ok is false if neither
+// exists. Then the request counts as it is: to run a finished job again is a new request.
 func (d Decision) forRerun() (Decision, bool) {
 	r := d.Reads
 	if r.Job.Attempt <= 1 || r.Job.Anew || d.Request.Event.Issue == nil ||
@@ -227,7 +227,7 @@ func (d Decision) onPlan() Decision {
 	return d.because(GoOnPlan, "")
 }
 
-// runStatus is how a run stands for whoever asks for something now. A run that we hold ourselves is one that continues.
+// runStatus is the status of a run for a new request. A run that this job holds itself is abandoned: it can be resumed.
 func runStatus(s loop.State, known bool, owner string, now time.Time) event.RunStatus {
 	switch {
 	case !known:

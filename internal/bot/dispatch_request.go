@@ -69,8 +69,8 @@ func (a *Action) requested(ctx context.Context, dispatched event.Event) (ev even
 	return ev, nil, nil
 }
 
-// starter is who, besides the one who asked, must be allowed to: whoever dispatched the workflow or runs its job again,
-// unless that is an App.
+// starter is the user who, with the requester, needs permission: the one who dispatched the workflow or runs its job
+// again, unless that is an App.
 func starter(dispatched event.Event, attempt int) string {
 	who := dispatched.TriggeringActor
 	if who == "" {

@@ -117,7 +117,7 @@ func (p previewReader) run(ctx context.Context, r *Reads, request event.Request)
 	if i := slices.IndexFunc(all, func(s loop.State) bool { return s.Start.Task == wanted.ID }); i >= 0 {
 		r.Run, r.Known = all[i], true
 	}
-	if wanted.plan != nil { // whether it is the same plan decides how it is asked for
+	if wanted.plan != nil { // the request depends on whether the plan is the same
 		r.Request = planCommand(q, past{state: r.Run, known: r.Known}, samePlan(r.Run, wanted.plan.Content))
 	}
 	return err

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// What a run is told of reviews.
+// Limits of what a run gets from reviews: remarks, and bytes of one.
 const (
 	maxRemarks = 50
 	maxRemark  = 4 << 10
@@ -48,8 +48,8 @@ type reviewed struct {
 	facts   event.Facts
 }
 
-// feedback is what reviews ask for: the words of those that request changes, and every thread that is not resolved, as
-// far as people with write access have written it and as it was when it was asked for. nil: nothing.
+// feedback is what reviews ask for: the words of those that request changes, and every unresolved thread, as far as
+// people with write access wrote it and as it was at the time of the request. nil: nothing.
 func (r *reviewed) feedback(ctx context.Context) (*loop.Feedback, error) {
 	ev, s := r.request.Event, r.run
 	threads, err := r.github.Threads(ctx, s.Post.Pull)

@@ -15,8 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// passHint leaves what someone says in a comment where the run looks before its next turn: whoever works on it, a job
-// or a server.
+// passHint stores a hint from a comment where the run looks before its next turn, in a job or on a server.
 func (a *Action) passHint(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
 	door, err := a.leaseDoor(ctx, "")
 	if err != nil {

@@ -44,8 +44,8 @@ func (a *Action) holdLease(ctx context.Context, id, root string) (context.Contex
 	return running, p, nil
 }
 
-// askStop asks whoever works on a task to stop. by is a login; why goes before it: "asked to stop", "issue closed".
-// heard is false when no one works on it.
+// askStop requests that the process that works on a task stops. by is a login; why goes before it: "asked to stop",
+// "issue closed". heard is false when no one works on it.
 func (a *Action) askStop(ctx context.Context, id, by, why string) (heard bool, err error) {
 	door, err := a.leaseDoor(ctx, "")
 	if err != nil {

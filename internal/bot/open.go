@@ -64,8 +64,7 @@ func (j *job) Hold(ctx context.Context, work *engine.Run) (running context.Conte
 	return j.hold(ctx, j.wanted.ID)
 }
 
-// stopped notes of a run that was told to stop while it was being opened that it was stopped, so that no sweep takes it
-// up.
+// stopped records the end of a run that was stopped while it was opened, so that no sweep resumes it.
 func (j *job) stopped(running context.Context, err error) error {
 	var stop *lease.StoppedError
 	if err == nil || !errors.As(context.Cause(running), &stop) {
@@ -178,7 +177,7 @@ func (j *job) promptFile(ctx context.Context, tree *git.Tree) (task.Task, error)
 	return t, nil
 }
 
-// recordListener tells whoever wants to know of each record.
+// recordListener passes each record to the server.
 func (j *job) recordListener() func(loop.Record) {
 	if j.Server == nil || j.Server.Record == nil {
 		return j.stored
@@ -465,7 +464,7 @@ func (j *job) planCommands(ctx context.Context, tree *git.Tree, before past) ([]
 	return p.VerifyCommands, nil
 }
 
-// planOf is the plan that the run works on: the one that was asked for, or of a run that goes on its own; nil: none.
+// planOf is the plan that the run works on: the requested one, or that of the run that is resumed; nil: none.
 func (j *job) planOf(before past, way loop.ResumeMode) *planrun.Source {
 	s := before.state
 	switch {
@@ -556,7 +555,7 @@ func (j *job) prepared(ctx context.Context, tree *git.Tree, set config.Settings)
 // planDir is where the files of a plan lie.
 const planDir = "ralph"
 
-// tellPlan tells how an edited plan was understood, and names the commands that it brought and that are not run.
+// tellPlan answers with how an edited plan was understood, and with its commands that are not run.
 func (j *job) tellPlan(ctx context.Context) {
 	var parts []string
 	if j.wanted.read.Edited || len(j.wanted.read.Notes) > 0 {
@@ -575,7 +574,7 @@ func (j *job) tellPlan(ctx context.Context) {
 // mostOfPlan bounds a plan that an answer shows whole.
 const mostOfPlan = 40 << 10
 
-// understood says what of an edited plan is run: what changed, what was settled without asking, and folded all of it.
+// understood shows how an edited plan is run: its changes, what ralph settled, and folded the whole plan.
 func understood(read planlist.Approved, content []byte) string {
 	text := "The plan is run as it was edited.\n"
 	if lines := append(slices.Clone(read.Changes), read.Notes...); len(lines) > 0 {

@@ -61,7 +61,7 @@ func outputsOf(result loop.Result, file string) map[string]string {
 }
 
 // branchOutput is a name for later steps; empty when git allows no branch to be called so. A name comes from the run
-// record, and whoever may push can have written that.
+// record, which everyone who can push can write.
 func branchOutput(name string) string {
 	if strings.HasPrefix(name, "-") || strings.Contains(name, "..") || strings.ContainsAny(name, " ~^:?*[\\") {
 		return ""

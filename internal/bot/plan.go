@@ -166,9 +166,8 @@ func planner(w *engine.Run, copied check.Checkout, logs string, spent *loop.Usag
 	}
 }
 
-// Who may approve is who may write; so it is with the comment that holds the plan: GitHub lets people with write access
-// edit comments of others. A comment counts as a plan of ours by its first line and by its author, since anyone can
-// write the line.
+// Everyone with write access can approve a plan, and can edit its comment: GitHub lets them edit comments of others. A
+// comment counts as ralph's plan by its first line and by its author, because anyone can write the line.
 
 // post shows a plan on its issue: in the comment with the last one, as long as no one has edited that, else in a
 // new one.

@@ -25,7 +25,7 @@ type publisher struct {
 	labels []string // those of the issue when it was read
 	onto   string   // branch the pull request goes to
 	each   bool     // a comment for each iteration
-	// notifyOn are the outcomes that whoever asked is told of, as in the setting.
+	// notifyOn are the outcomes that the requester is notified of, as in the setting.
 	notifyOn []string
 	// again says that an earlier process may have written what this one does not know of: it looks before it posts.
 	again bool
@@ -366,7 +366,7 @@ func (p *publisher) try(doing string, err error) {
 	}
 }
 
-// posted is a post worth recording; nil when nothing came of it.
+// posted is a post worth recording; nil if nothing was written.
 func posted(p *loop.Post) *loop.Post {
 	if reflect.ValueOf(*p).IsZero() {
 		return nil
@@ -379,12 +379,12 @@ func join(a, b *loop.Post) *loop.Post {
 	return &s.Post
 }
 
-// shouldNotify reports whether whoever asked is to be told of the newest outcome.
+// shouldNotify reports whether the requester gets a notification of the latest outcome.
 func (p *publisher) shouldNotify(s loop.State) bool {
 	return slices.Contains(p.notifyOn, p.view(s).NotifyKind())
 }
 
-// mention is what the failure report begins with when it tells whoever asked.
+// mention is the start of a failure report that notifies the requester.
 func (p *publisher) mention(s loop.State) string {
 	if who := p.view(s).Mention(); who != "" && p.shouldNotify(s) {
 		return who + "\n\n"
@@ -392,7 +392,7 @@ func (p *publisher) mention(s loop.State) string {
 	return ""
 }
 
-// find looks for a comment that an earlier process may have posted; 0 when there is none.
+// find looks for a comment that an earlier process might have posted; 0: none.
 func (p *publisher) find(ctx context.Context, number int, marker, what string) int64 {
 	id, err := p.github.FindComment(ctx, number, marker)
 	p.try("looking for "+what, err)
@@ -534,7 +534,7 @@ func (p *publisher) answered(ctx context.Context, s loop.State, label string) bo
 	return err == nil && begunSince(s, at)
 }
 
-// begunSince reports whether a run was asked for at a time or later.
+// begunSince reports whether a run was requested at a time or later.
 func begunSince(s loop.State, at time.Time) bool {
 	return !s.StartedAt.Before(at) || !s.ResumedAt.Before(at)
 }

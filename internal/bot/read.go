@@ -16,7 +16,7 @@ type reader interface {
 	runs(ctx context.Context, r *Reads) error
 }
 
-// decide reads of GitHub and the remote what the decision needs, and no more.
+// decide reads only what the decision needs from GitHub and the remote.
 func (a *Action) decide(ctx context.Context, from reader, ev event.Event) (Decision, error) {
 	r := Reads{Event: ev, Rules: a.rules, Job: Job{Attempt: int64(a.Env.RunAttempt), URL: a.runURL(), Owner: a.owner(),
 		Now: a.Clock(), Served: a.Server != nil}}
@@ -45,7 +45,7 @@ type jobReader struct{ *Action }
 // facts connects to GitHub and reads every fact about the event, once.
 func (j jobReader) facts(ctx context.Context, r *Reads) error {
 	var err error
-	if j.github == nil { // else the event was read with it
+	if j.github == nil { // otherwise the event was read with it
 		if j.github, err = j.connect(ctx, r.Event); err != nil {
 			return err
 		}

@@ -24,8 +24,8 @@ type past struct {
 	raw   []byte // its journal
 }
 
-// planCommand is how a plan is asked for: the one that the last run had is continued with, and run again when it is done;
-// another one starts fresh.
+// planCommand is the request for a plan. The plan of the last run is resumed, or run again if it is done; another plan
+// starts fresh.
 func planCommand(r event.Request, before past, same bool) event.Request {
 	switch {
 	case !before.known:
@@ -41,7 +41,7 @@ func planCommand(r event.Request, before past, same bool) event.Request {
 
 func endedDone(s loop.State) bool { return s.End != nil && s.End.Outcome == loop.Done }
 
-// workRequest is what a request wants to be worked on: a task, and of a plan more.
+// workRequest is the work that a request names: a task, and for a plan more.
 type workRequest struct {
 	task.Task
 	plan   *planrun.Source // nil: none is given; the run that exists may have one anyway
@@ -51,10 +51,10 @@ type workRequest struct {
 	feedback *loop.Feedback
 	// dropped are the commands that an approved plan brought and that are not run.
 	dropped []string
-	read    planlist.Approved // an approved plan as its comment tells it
+	read    planlist.Approved // an approved plan as its comment has it
 }
 
-// workRequest is what a request wants to be worked on.
+// workRequest reads the work that a request names.
 func (a *Action) workRequest(ctx context.Context, request event.Request, facts event.Facts) (workRequest, error) {
 	if request.PlanFile != "" {
 		return a.planFileRequest(ctx, request)

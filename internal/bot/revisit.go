@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// revisit opens a run that no one works on without taking a turn: change adds to its journal, and its outcome is told
+// revisit opens a run that no process works on, without a turn: change adds to its journal, and its outcome is reported
 // again.
 func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State,
 	change func(context.Context, *job) error) (loop.Result, error) {
@@ -58,7 +58,7 @@ func (j *job) reread(ctx context.Context, s loop.State) error {
 		return invalid.Mark(err)
 	}
 	set, err := j.readSettings(ctx, at.Tree)
-	if err != nil { // they say who is told
+	if err != nil { // they have the recipients of notifications
 		j.warn("reading the settings", err)
 		set = config.Defaults()
 	}
@@ -83,8 +83,8 @@ func (a *Action) tellEnd(ctx context.Context, r event.Request, s loop.State) (lo
 // errStillWaits says that a run which waits for its pull request continues waiting.
 var errStillWaits = errors.New("the pull request cannot be opened yet")
 
-// deliverLate opens the pull request that a run waits for, and tells that it is done. When GitHub does not open it now
-// either, nothing is told again.
+// deliverLate opens the pull request that a run waits for, and reports that the run is done. If GitHub still does not
+// open it, nothing is reported.
 func (a *Action) deliverLate(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
 	result, err := a.revisit(ctx, r, s, func(ctx context.Context, j *job) error {
 		s := j.Journal.State()

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// stop ends a run: whoever works on it is told by its lease, and one that no one works on is marked, so that nothing
-// takes it up.
+// stop ends a run: the lease asks the process that works on it to stop; a run without a process is marked as stopped,
+// so that nothing resumes it.
 func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, d event.Decision) (loop.Result, error) {
 	by, why := whoStops(r.Event)
 	if d.Do == event.Halt {

@@ -67,5 +67,5 @@ func (a *Action) offers(ctx context.Context, ev event.Event) report.View {
 	return a.view(loop.State{})
 }
 
-// fileReader reads a file of a commit; ok is false when there is none.
+// fileReader reads a file of a commit; ok is false if none exists.
 type fileReader func(ctx context.Context, commit, path string) (content []byte, ok bool, err error)

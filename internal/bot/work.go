@@ -98,8 +98,7 @@ func full(dir string) bool {
 	return errors.Is(err, syscall.ENOSPC)
 }
 
-// handOn leaves a run as one that has not come to its end: its record and its commits are on the remote, and no one
-// holds it.
+// handOn leaves a run unfinished: its record and its commits are on the remote, and no process holds it.
 func (j *job) handOn(ctx context.Context, result loop.Result) loop.Result {
 	late, cancel := j.afterCancel(ctx)
 	defer cancel()

@@ -47,7 +47,7 @@ type Repository struct {
 	ID                      int64
 	Repo                    event.Repo
 	Private, Archived, Fork bool
-	Access                  Access // of the person who was asked for; of an installation it says nothing
+	Access                  Access // of the person of the request; meaningless for an installation
 }
 
 // Repositories are those of an installation, at most 20,000.
@@ -177,8 +177,8 @@ func (a *App) Collaborates(ctx context.Context, repo event.Repo, login string) (
 // ErrNoMembers is an App that cannot read who owns an organization.
 var ErrNoMembers = errors.New("the App is not installed there with the permission members: read")
 
-// MembersOf is the installation that lets the App read the owners of an organization. Its error is ErrNoMembers if there
-// is none.
+// MembersOf is the installation that lets the App read the owners of an organization. Its error is ErrNoMembers if the
+// App has no such installation.
 func (a *App) MembersOf(ctx context.Context, organization string) (installation int64, err error) {
 	all, err := a.Installations(ctx)
 	if err != nil {
@@ -255,8 +255,8 @@ func (a *App) CommentAs(ctx context.Context, token string, repo event.Repo, numb
 	return nil
 }
 
-// RequestReview asks someone for a review, which tells them; again when they have reviewed meanwhile. GitHub refuses
-// it of the author and of people who do not work on the repository.
+// RequestReview requests a review, of which GitHub notifies the person; it also works again after a review. GitHub
+// refuses it of the author and of people who do not work on the repository.
 func (c *Client) RequestReview(ctx context.Context, number int, login string) error {
 	if c.dry("ask %s for a review of #%d", login, number) {
 		return nil

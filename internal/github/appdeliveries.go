@@ -18,7 +18,7 @@ type FailedDelivery struct {
 	Event, Action string
 	Installation  int64 // 0: none
 	Status        string
-	Code          int // of the answer; 0: there was none
+	Code          int // of the answer; 0: no answer
 	First, Last   time.Time
 	Attempts      int
 }
@@ -112,7 +112,7 @@ func (a *App) Hook(ctx context.Context) (Hook, error) {
 		Signed: h.GetSecret() != ""}, nil
 }
 
-// RotateSecret gives the webhook a new secret. GitHub signs with it from then on; what is under way is still signed
+// RotateSecret gives the webhook a new secret. GitHub signs with it from then on; deliveries already sent are signed
 // with the one before, so that both count for a while.
 func (a *App) RotateSecret(ctx context.Context, secret string) error {
 	if len(secret) < 20 {

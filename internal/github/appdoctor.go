@@ -191,7 +191,7 @@ func (x *appExamination) settings(self Self, in AppInstallation) {
 	x.worker(self, in, asked)
 }
 
-// worker says whether whoever does the runs has what that takes: the server a key, a workflow someone who starts it.
+// worker reports whether the runs can start: on the server with a key, in a workflow with the permission to start it.
 func (x *appExamination) worker(self Self, in AppInstallation, asked AppSettings) {
 	if asked.Dispatch {
 		if g := Grants(self, in, Permissions{"actions": "write"}); len(g.Lacks) > 0 {
@@ -227,7 +227,7 @@ func (x *appExamination) budget(in AppInstallation) {
 	}
 }
 
-// File reads a file of a repository's default branch; nil when there is none, or the App may not see the repository.
+// File reads a file of a repository's default branch; nil if none exists, or the App may not see the repository.
 func (a *App) File(ctx context.Context, installation int64, repo event.Repo, path string) ([]byte, error) {
 	in, err := a.as(installation)
 	if err != nil {

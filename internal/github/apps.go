@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// Server says where GitHub is, and how it is spoken to.
+// Server says where GitHub is, and how to call it.
 type Server struct {
 	APIURL string // "https://ghe.example/api/v3"; empty: https://api.github.com
 	WebURL string // where people go: "https://ghe.example"; empty: as the API's address says
@@ -184,7 +184,7 @@ type AppInstallation struct {
 	Account      string // the login of a person or an organization
 	Organisation bool
 	All          bool   // every repository of the account; false: those that were chosen
-	Page         string // where whoever owns the account changes it
+	Page         string // where an owner of the account changes it
 	Suspended    bool   // someone has stopped it: GitHub gives no token
 	Permissions  Permissions
 	Events       []string
@@ -205,7 +205,8 @@ func (a *App) Installations(ctx context.Context) ([]AppInstallation, error) {
 		})
 }
 
-// InstallationOf is the installation that a repository belongs to; its error is ErrNotInstalled where there is none.
+// InstallationOf is the installation that a repository belongs to; its error is ErrNotInstalled if the App is not
+// installed there.
 func (a *App) InstallationOf(ctx context.Context, repo event.Repo) (AppInstallation, error) {
 	in, _, err := a.api.Apps.FindRepositoryInstallation(ctx, repo.Owner, repo.Name)
 	doing := fmt.Sprintf("finding the App's installation on %s", oneLine(repo.String()))
@@ -421,8 +422,8 @@ func (a *App) Budget(ctx context.Context, installation int64) (Budget, error) {
 type Token struct {
 	Value string    `json:"-"`
 	Ends  time.Time // by GitHub's clock; an hour after it was made
-	// Permissions are what it may do, and Lacks what was wanted and the installation has not been granted: "checks:
-	// write".
+	// Permissions are what it may do, and Lacks the requested permissions that the installation has not been granted:
+	// "checks: write".
 	Permissions Permissions
 	Lacks       []string
 }
@@ -483,7 +484,7 @@ func (a *App) make(ctx context.Context, installation int64, repositories []strin
 		Lacks: lacks}, nil
 }
 
-// Revoke shuts a token out. One that has expired is none to shut out, and no error.
+// Revoke revokes a token. An expired one is no error.
 func (a *App) Revoke(ctx context.Context, t Token) error {
 	if err := revokeAt(ctx, rootOf(a.o.APIURL), t.Value); err != nil {
 		return fmt.Errorf("revoking an installation token, which expires by itself within the hour: %w", err)

@@ -13,7 +13,7 @@ import (
 )
 
 // signed carries requests of the App itself. What it signs counts for two minutes by GitHub's clock, which it learns
-// from answers: a machine whose clock is an hour off is let in at the second try.
+// from answers: a machine whose clock is an hour off succeeds at the second try.
 type signed struct {
 	next http.RoundTripper
 	key  *rsa.PrivateKey

@@ -44,7 +44,7 @@ type buildLog struct {
 	build Build
 }
 
-// findings are the annotations of a check run that tell of more than how its process ended.
+// findings are the annotations of a check run, without the runner's own about the end of a process.
 func (l buildLog) findings(ctx context.Context) ([]Annotation, error) {
 	list, _, err := l.api.Checks.ListCheckRunAnnotations(ctx, l.o.Repo.Owner, l.o.Repo.Name, l.build.CheckRun,
 		&github.ListOptions{PerPage: 100})
@@ -64,8 +64,8 @@ func (l buildLog) findings(ctx context.Context) ([]Annotation, error) {
 	return found, nil
 }
 
-// jobLog asks where the log lies, which is not at GitHub's API, and reads it there without the token. A log that GitHub
-// has deleted, or has not yet, is none.
+// jobLog asks for the address of the log, which is outside GitHub's API, and reads it there without the token. A log
+// that GitHub has deleted, or does not have yet, is empty.
 func (l buildLog) jobLog(ctx context.Context) (string, error) {
 	path := fmt.Sprintf("repos/%s/%s/actions/jobs/%d/logs", l.o.Repo.Owner, l.o.Repo.Name, l.build.JobID)
 	req, err := l.api.NewRequest(http.MethodGet, path, nil)
@@ -92,7 +92,7 @@ func (l buildLog) jobLog(ctx context.Context) (string, error) {
 	return excerptOf(text), err
 }
 
-// download reads the end of what lies at an address that GitHub has given. The address is a secret of its own for some
+// download reads the end of the text at an address that GitHub has given. The address is a secret of its own for some
 // minutes: no error holds it, and the log names only its path.
 func (l buildLog) download(ctx context.Context, address string) (string, error) {
 	at, err := url.Parse(address)

@@ -49,8 +49,8 @@ const (
 )
 
 // PutCheckRun writes the check run and returns its id. A personal token may not write check runs: then a commit status
-// says the same in one line. A job's token without checks: write is told once, in the log; then, as after a status, the
-// id is 0 and there is no error.
+// says the same in one line. A job's token without checks: write is logged once; then, as after a status, the id is 0
+// and there is no error.
 func (c *Client) PutCheckRun(ctx context.Context, run CheckRun) (int64, error) {
 	if c.dry("write the check run %s on %s: %s, %s", run.Name, short(run.SHA), run.Conclusion, run.Title) {
 		return run.ID, nil
@@ -199,7 +199,7 @@ func annotations(list []Annotation) []*github.CheckRunAnnotation {
 	return made
 }
 
-// status says as a commit status what a check run would; a token that may not do that either is told so in the log,
+// status says as a commit status what a check run would; if the token cannot do that either, a line in the log says it,
 // and the run continues. Setting it twice is as setting it once: the last one of a name counts.
 func (w *checkRunWrite) status(ctx context.Context) error {
 	if !w.kind.personal() && w.kind != UnknownToken || w.noStatus {

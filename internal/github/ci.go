@@ -19,7 +19,7 @@ const (
 	CINone    CIState = "none"    // no one says anything (yet)
 	CIPending CIState = "pending" // something has not ended, or ended without a verdict
 	CIPassed  CIState = "passed"
-	CIFailed  CIState = "failed" // something has failed; more may still be going on
+	CIFailed  CIState = "failed" // something has failed; more might still run
 )
 
 // CI is what other check runs and commit statuses say of a commit. All text in it is what strangers wrote.
@@ -163,7 +163,7 @@ func buildOf(r *github.CheckRun) Build {
 	return b
 }
 
-// ignored reports whether a name, or the workflow run that one of the addresses belongs to, is to be left out.
+// ignored reports whether a name, or the workflow run that one of the addresses belongs to, is left out.
 func ignored(ignore []string, name string, addresses ...string) bool {
 	return slices.ContainsFunc(ignore, func(one string) bool {
 		if strings.Trim(one, "0123456789") != "" {

@@ -38,20 +38,20 @@ type Options struct {
 	Sleep  func(context.Context, time.Duration) error // nil: real time
 	// Timeout bounds one try of one call; zero is 30 seconds.
 	Timeout time.Duration
-	// Patience is for how long GitHub is asked again while it does not answer or has trouble of its own; 0: a few times.
-	// That of As counts instead where there is one.
+	// Patience is how long calls are retried while GitHub does not answer or has an internal error; 0: a few times.
+	// That of As counts instead if As is set.
 	Patience time.Duration
-	// As is an App whose tokens someone else makes; Token, AppID and AppKey do not count then. nil: there is none.
+	// As is an App whose tokens someone else makes; then Token, AppID and AppKey do not count. nil: no App.
 	As *Installation
 }
 
-// Installation is an App on one repository, as whoever makes its tokens knows it.
+// Installation is an App on one repository, as the maker of its tokens knows it.
 type Installation struct {
 	Login string   // what it writes as: "ralph[bot]"
 	Lacks []string // permissions that it was not granted: "checks: write"
-	// Token is a token for now. refused is one that GitHub does not take any more, which is to be replaced; "" else.
+	// Token returns a valid token. refused is one that GitHub no longer accepts, which Token replaces; otherwise "".
 	Token func(ctx context.Context, refused string) (string, error)
-	// Patience is for how long GitHub is asked again while it does not answer or has trouble of its own; 0: a few times.
+	// Patience is how long calls are retried while GitHub does not answer or has an internal error; 0: a few times.
 	Patience time.Duration
 	// Known are permissions, by login in lower case, that were read for the decision: "write". They are not read again, and
 	// the sender of a label is who added it, because GitHub signed that. nil: nothing was read.
@@ -68,7 +68,7 @@ type Client struct {
 	self  string
 	app   bool
 	kind  TokenKind
-	// scopes are a classic token's, nil as long as GitHub has not told them; lacks is what the App's installation has not
+	// scopes are a classic token's, nil until GitHub has reported them; lacks is what the App's installation has not
 	// granted.
 	scopes, lacks []string
 	// noChecks and noStatus are that check runs, or commit statuses, cannot be written with this token: it was tried once,
@@ -119,7 +119,7 @@ func (c *Client) Recount() { c.wire.sent.Store(0) }
 // Reserve keeps calls of the budget before the first turn for the caller: fewer authors of comments are looked up.
 func (c *Client) Reserve(calls int) { c.reserved = calls }
 
-// RereadLater has Gather leave the state as the event told it: it is asked for together with something else.
+// RereadLater has Gather leave the state as in the event, because the caller reads it with something else.
 func (c *Client) RereadLater() { c.rereadLater = true }
 
 // Self is the login that the token writes as; known after Gather.
@@ -169,8 +169,8 @@ func (c *Client) TokenNotes() []string {
 // actionsBot is who GITHUB_TOKEN writes as.
 const actionsBot = "github-actions[bot]"
 
-// whoami finds the login that the token writes as: an App's and GITHUB_TOKEN's are known, every other token's is asked
-// for.
+// whoami finds the login that the token writes as: an App's and GITHUB_TOKEN's are known, for every other token GitHub
+// is asked.
 func (c *Client) whoami(ctx context.Context) (string, error) {
 	switch {
 	case c.self != "":

@@ -35,7 +35,7 @@ type Fact struct {
 // Report is what was found, in an order that reads well.
 type Report struct {
 	Facts  []Fact
-	Labels []string // those that were asked for and do not exist: MakeLabel makes them
+	Labels []string // the requested ones that do not exist; MakeLabel makes them
 }
 
 // Examine looks at everything on GitHub that ralph needs: the token, the repository, Actions, the labels, the rules of
@@ -258,8 +258,8 @@ func (e *factCollector) rules(branch string) {
 	}
 }
 
-// unprotected reports whether GitHub says that a branch has no protection, with a 404 whose words tell it from one for
-// strangers.
+// unprotected reports whether GitHub says that a branch has no protection, by the words of its 404, which differ from
+// those for strangers.
 func unprotected(err error) bool {
 	var api *github.ErrorResponse
 	return errors.Is(err, github.ErrBranchNotProtected) || errors.As(err, &api) && ErrGone(err) &&

@@ -15,7 +15,7 @@ import (
 type etags struct {
 	next  http.RoundTripper
 	mu    sync.Mutex
-	known map[string]*remembered // by address and the format that was asked for
+	known map[string]*remembered // by address and requested format
 }
 
 type remembered struct {
@@ -32,7 +32,7 @@ const (
 
 type pollKey struct{}
 
-// conditional is a context whose reads are asked again and again.
+// conditional is a context for reads that are repeated.
 func conditional(ctx context.Context) context.Context { return context.WithValue(ctx, pollKey{}, true) }
 
 func (e *etags) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -104,7 +104,7 @@ func parseBare(d Delivery, kind event.Kind) (event.Event, error) {
 		}
 	}
 	name := d.Name
-	if p.Action != "" && d.Name != "repository_dispatch" { // its action is any text that whoever sent it liked
+	if p.Action != "" && d.Name != "repository_dispatch" { // its action is any text of the sender
 		name += "." + p.Action
 	}
 	ev := event.Event{Kind: kind, Name: name, Repo: repo(p.Repository), Sender: actor(p.Sender), At: d.At}
@@ -228,7 +228,7 @@ func comment(c *github.IssueComment) event.Comment {
 	}
 }
 
-// later is when something happened as the payload tells it, or else when the job was told of it.
+// later is when something happened by the payload, otherwise when the job got the event.
 func later(told, happened time.Time) time.Time {
 	if happened.IsZero() {
 		return told

@@ -231,7 +231,7 @@ func ErrRefused(err error) bool {
 	return statusIs(err, 403) || statusIs(err, 404) || statusIs(err, 410) || statusIs(err, 422)
 }
 
-// missingFieldError is an answer that lacks what was asked for.
+// missingFieldError is an answer that lacks a requested field.
 func missingFieldError(doing, what string) error {
 	return fmt.Errorf("%s: GitHub's answer does not say %s; ask again later", doing, what)
 }

@@ -95,7 +95,7 @@ func (p proposal) putFile(ctx context.Context, subject string) error {
 	}
 }
 
-// file is the id of the file on the branch, empty when there is none, and whether it holds the content.
+// file is the id of the file on the branch, empty if none exists, and whether it holds the content.
 func (p proposal) file(ctx context.Context) (sha string, same bool, err error) {
 	file, dir, _, err := p.api.Repositories.GetContents(ctx, p.o.Repo.Owner, p.o.Repo.Name, p.path,
 		&github.RepositoryContentGetOptions{Ref: p.branch})

@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// What a run may spend before its first turn: twelve calls, of which showing that it has begun takes up to six. What is
-// left goes to looking up the authors of comments, one call each and the newest first; comments by further authors are
+// What a run may spend before its first turn: twelve calls, of which up to six show that it has started. What is left
+// goes to looking up the authors of comments, one call each and the newest first; comments by further authors are
 // dropped and counted.
 const (
 	maxAuthors  = 3
@@ -88,8 +88,8 @@ func (g *gathering) gather(ctx context.Context) (err error) {
 }
 
 // reread completes the issue that a label or a comment is on with its labels and its state as they are now: a job may
-// have been queued for long. Its text stays what it was when someone asked. Of a comment the payload stands where
-// GitHub does not answer, since it may be one that stops a run.
+// have been queued for long. Its text stays what it was when someone asked. If GitHub does not answer, a comment counts
+// with its payload, because it might be one that stops a run.
 func (g *gathering) reread(ctx context.Context) error {
 	if g.rereadLater || g.ev.Issue == nil || g.ev.Kind != event.Labeled && g.ev.Kind != event.Commented ||
 		strings.HasPrefix(g.ev.Name, "pull_request_review") {
@@ -132,8 +132,8 @@ func (c *Client) Issue(ctx context.Context, number int) (*event.Issue, error) {
 	return issue(i), nil
 }
 
-// File reads a file as a branch or a commit has it; ok is false when there is none. Only what GitHub sends in one piece
-// is read: at most 1 MiB.
+// File reads a file as a branch or a commit has it; ok is false if none exists. Only what GitHub sends in one piece is
+// read: at most 1 MiB.
 func (c *Client) File(ctx context.Context, ref, path string) (content []byte, ok bool, err error) {
 	file, _, _, err := c.api.Repositories.GetContents(ctx, c.o.Repo.Owner, c.o.Repo.Name, path,
 		&github.RepositoryContentGetOptions{Ref: ref})

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// LastEdited is when an issue's text was last changed; zero when never. The REST API does not tell.
+// LastEdited is when an issue's text was last changed; zero when never. The REST API does not have it.
 func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) {
 	const query = `query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } } }`
 	var data struct {
@@ -41,7 +41,7 @@ func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) 
 type Pending struct {
 	// Labelled is whether an open issue has one of the labels: REST lists the issues that have all of them.
 	Labelled bool
-	// Content is that of the file; nil where there is none.
+	// Content is that of the file; nil if none exists.
 	Content []byte
 	// Partial is whether there is more of the file than GitHub sent here, so that File has to be asked.
 	Partial bool
@@ -83,7 +83,7 @@ func (c *Client) Pending(ctx context.Context, labels []string, branch, path stri
 }
 
 // LastEditor is who last changed a comment's text, and whether its issue is closed now; ok is false when no one ever
-// did. A bot's login ends in [bot]. Of an account that is gone the login is empty. The REST API does not tell.
+// did. A bot's login ends in [bot]. Of an account that is gone the login is empty. The REST API does not have it.
 func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor, ok, closed bool, err error) {
 	const query = `query($id: ID!) { node(id: $id) { ... on IssueComment { issue { closed } lastEditedAt editor { __typename login } } } }`
 	var data struct {

@@ -30,7 +30,7 @@ type Form struct {
 	Manifest string // JSON
 }
 
-// The addresses below BaseURL that the App is told.
+// The addresses below BaseURL that the App gets.
 const (
 	HookPath     = "/webhook"          // where deliveries go
 	CreatedPath  = "/setup/created"    // where the browser comes back to with a code

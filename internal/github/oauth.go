@@ -22,7 +22,7 @@ type SignIn struct {
 // PersonToken is what someone's sign-in gives. It shows its values nowhere: not in logs, errors or JSON.
 type PersonToken struct {
 	Value   string    `json:"-"`
-	Refresh string    `json:"-"` // gets the next one, once; empty: there is none
+	Refresh string    `json:"-"` // gets the next one, once; empty: not possible
 	Ends    time.Time // of Value; zero: it does not
 	// RefreshEnds is when Refresh ends; zero: it is not known.
 	RefreshEnds time.Time
@@ -74,7 +74,7 @@ func (a *App) CompleteSignIn(ctx context.Context, redirect, code, verifier strin
 	return a.personToken("signing in", token, err)
 }
 
-// Renew gets the next token of someone who has signed in; the one before does not count any more.
+// Renew gets the next token of someone who has signed in; the one before is no longer valid.
 func (a *App) Renew(ctx context.Context, t PersonToken) (PersonToken, error) {
 	config, err := a.oauth("")
 	if err != nil {

@@ -52,8 +52,8 @@ func (c *Client) Comment(ctx context.Context, number int, body string) (int64, e
 	return id, explainAny(fmt.Sprintf("commenting on #%d", number), err)
 }
 
-// FindComment finds ralph's own newest comment on an issue that begins with the line; 0 when there is none. Others may
-// write the same line: only the author decides whose it is.
+// FindComment finds ralph's own newest comment on an issue that begins with the line; 0: none exists. Others may write
+// the same line: only the author decides whose it is.
 func (c *Client) FindComment(ctx context.Context, number int, line string) (int64, error) {
 	self, err := c.whoami(ctx)
 	if err != nil {

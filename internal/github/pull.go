@@ -126,7 +126,7 @@ func (c *Client) PullClosed(ctx context.Context, number int) (closed, merged boo
 	return p.GetState() == "closed", p.GetMerged(), nil
 }
 
-// FindPull finds the open pull request of a branch of this repository; nil when there is none.
+// FindPull finds the open pull request of a branch of this repository; nil: none exists.
 func (c *Client) FindPull(ctx context.Context, branch string) (*event.Pull, error) {
 	list, _, err := c.api.PullRequests.List(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.PullRequestListOptions{
 		State: "open", Head: c.o.Repo.Owner + ":" + branch,

@@ -14,9 +14,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// EventOf reads on GitHub what someone asked with, and makes the event of it that the webhook brought: its sender is
-// who wrote the comment or the review, or put the label on, whoever handed the origin over. A sweep has no time. An *EditedError is
-// of a label whose issue was edited after it was put on: the text that was asked for is not to be had any more.
+// EventOf reads the origin of a request on GitHub, and makes the event of it that the webhook had. Its sender wrote the
+// comment or the review, or added the label; who passed the origin on does not matter. A sweep has no time. An
+// *EditedError means that the issue was edited after the label was added: the requested text no longer exists.
 func (c *Client) EventOf(ctx context.Context, o event.Origin) (event.Event, error) {
 	r := &reread{c, o, event.Event{Repo: c.o.Repo}}
 	var err error

@@ -63,7 +63,7 @@ type threadComment struct {
 
 // Threads reads the conversations of a pull request that are not resolved, in GitHub's order, which is that of the
 // diff. Outdated ones are among them: that a line was changed does not answer who asked for more. The REST API does not
-// tell what is resolved.
+// say what is resolved.
 func (c *Client) Threads(ctx context.Context, pull int) ([]Thread, error) {
 	doing := fmt.Sprintf("reading the review threads of #%d", pull)
 	var found []Thread
@@ -180,8 +180,8 @@ func (c *Client) firstOf(ctx context.Context, id int64, err error) int64 {
 	return one.GetInReplyTo()
 }
 
-// FindReply finds ralph's own newest reply in the thread of the comment to that begins with the line; 0 when there is
-// none. Only the 100 newest comments of the pull request are examined. Others may write the same line: only the author
+// FindReply finds ralph's own newest reply in the thread of the comment to that begins with the line; 0: none exists.
+// Only the 100 newest comments of the pull request are examined. Others may write the same line: only the author
 // decides whose it is.
 func (c *Client) FindReply(ctx context.Context, pull int, to int64, line string) (int64, error) {
 	self, err := c.whoami(ctx)

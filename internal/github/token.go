@@ -43,7 +43,7 @@ func stay(req *http.Request, via []*http.Request) error {
 // revokeTime bounds a revocation: a job that was canceled has seconds left.
 const revokeTime = 3 * time.Second
 
-// revokeAt shuts an installation token out; one that has expired is none.
+// revokeAt revokes an installation token. An expired one is no error.
 func revokeAt(ctx context.Context, root, token string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
 	defer cancel()
@@ -101,7 +101,8 @@ func kindOf(token, job string) TokenKind {
 // personal reports whether a person's name is behind the token: GitHub lets no person write check runs.
 func (k TokenKind) personal() bool { return k == ClassicToken || k == FineToken || k == UserToken }
 
-// tokenTransport sends requests with a token that is asked for each time, and once more with another one when GitHub refuses it.
+// tokenTransport gets a token for each request, and sends the request again with another one if GitHub refuses the
+// first.
 type tokenTransport struct {
 	next  http.RoundTripper
 	token func(ctx context.Context, refused string) (string, error)

@@ -13,8 +13,8 @@ import (
 // mostReviewPages bounds the reading of a pull request's reviews: 100 on a page.
 const mostReviewPages = 5
 
-// Wanting reads the reviews of a pull request that request changes, as far as they are the newest verdict of whoever
-// gave them. What they say is what strangers wrote.
+// Wanting reads the reviews of a pull request that request changes, as far as each is its reviewer's latest verdict.
+// Their text is hostile data.
 func (c *Client) Wanting(ctx context.Context, pull int) ([]event.Review, error) {
 	newest := map[string]event.Review{}
 	var order []string

@@ -81,7 +81,7 @@ func (w *Workflow) host(ctx context.Context, a *App) (host, error) {
 	return w.known, nil
 }
 
-// Start starts the workflow on its repository's default branch. A *DispatchError is for whoever runs the server;
+// Start starts the workflow on its repository's default branch. A *DispatchError is for the operator of the server;
 // after any other error the workflow may have been started.
 func (w *Workflow) Start(ctx context.Context, a *App, inputs map[string]any) error {
 	h, err := w.host(ctx, a)

@@ -65,7 +65,7 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 		of = of.ApprovedBy(id, who)
 		p.Say("%s is approved by %s", id, who)
 	}
-	if err := writeApprovals(&p.Session, known); err != nil { // first: the file alone is a claim
+	if err := writeApprovals(&p.Session, known); err != nil { // first: without the record, the file is only a claim
 		return err
 	}
 	if on.Branch != "" {

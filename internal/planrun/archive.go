@@ -23,17 +23,17 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// ArchiveDir is where plans are put away, beside the plan's own directory.
+// ArchiveDir is the directory of archived plans, next to the plan's own directory.
 const ArchiveDir = "ralph-archive"
 
-// filed is a file of a plan that is put away.
+// filed is a file of an archived plan.
 type filed struct {
 	name    string
 	content []byte
 }
 
-// Archive puts the plan away: its files move to a directory of the archive, with a summary, fresh ones take their
-// place, and that alone is committed. label names the directory; empty: the plan's branch does.
+// Archive archives the plan: its files move to a directory of the archive, with a summary, fresh ones take their place,
+// and only that is committed. label names the directory; empty: the plan's branch does.
 func (p *Plans) Archive(ctx context.Context, label string) error {
 	if label != "" &&
 		!strings.ContainsFunc(
@@ -79,8 +79,8 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 	return p.commitArchive(ctx, archived, to)
 }
 
-// toArchive are the files of the plan, if anyone has written anything into them: as the branch of its run has them, or as
-// they lie here when there is no run.
+// toArchive are the files of the plan, if anyone has written anything into them: as the branch of its run has them, or
+// the clone if there is no run.
 func (p *Plans) toArchive(ctx context.Context, root *os.Root) ([]filed, error) {
 	read := func(name string) ([]byte, bool, error) { return files.ReadIfThere(root, name, MaxPlanFile) }
 	if src, err := ReadPlanIn(p.Dir, p.PlanDir); err == nil {

@@ -25,7 +25,7 @@ import (
 )
 
 // guard is the tree of a run of a plan, and the guard of its rules: every iteration is committed as the agent left it,
-// and then, when its edits of the plan are not legal, put right in a commit of the harness's own.
+// and then, if its edits of the plan are not legal, corrected in a separate commit of the harness.
 type guard struct {
 	engine.Committer
 	dir    string // the plan's
@@ -40,7 +40,7 @@ type guard struct {
 func (k *guard) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
 	it := *s.Last()
 	said, accepted, spoken := k.opinion(it, s)
-	if said != nil { // the subject tells it
+	if said != nil { // the subject names it
 		it.Commit = &loop.Commit{Plan: &loop.Advance{Opinion: said}}
 	}
 	message := report.CommitMessage(s, it, k.Host)
@@ -76,8 +76,8 @@ func (k *guard) Commit(ctx context.Context, since string, s loop.State) (loop.Co
 	return c, nil
 }
 
-// advanced is the state with what is known of the newest iteration's commit, to be told in the message of the one on
-// top of it.
+// advanced is the state with what is known of the newest iteration's commit, for the message of the commit on top of
+// it.
 func advanced(s loop.State, c loop.Commit) loop.State {
 	s.Iterations = slices.Clone(s.Iterations)
 	last := *s.Last()
@@ -94,8 +94,8 @@ func (k *guard) Correct(ctx context.Context, s loop.State) (loop.Commit, error) 
 	})
 }
 
-// opinion is the verdict that ends a review, with the findings that it accepts by name; unsaid is why there is none
-// that counts.
+// opinion is the verdict that ends a review, with the findings that it accepts by name; unsaid is why no verdict
+// counts.
 func (k *guard) opinion(it loop.Iteration, s loop.State) (said *plan.Opinion, accepted []loop.Acceptance,
 	unsaid string) {
 	if it.Mode != loop.Review || it.Turn.Class != loop.OK {

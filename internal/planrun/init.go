@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Init makes the files of a plan where there are none. name is the feature, of which the branch gets its name; empty
-// leaves that to whoever writes the plan.
+// Init makes the missing files of a plan. name is the feature, which names the branch; empty: the author of the plan
+// names it.
 func (p *Plans) Init(ctx context.Context, name string) error {
 	root, err := p.Open(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func planBranch(ctx context.Context, name string) (string, error) {
 	return branch, nil
 }
 
-// nothingThere refuses to begin a plan where there is one: whoever wrote it wants to keep it.
+// nothingThere refuses to overwrite an existing plan.
 func (p *Plans) nothingThere(root *os.Root) error {
 	const instead = "; ralph plan status shows it, ralph plan archive puts it away"
 	for _, name := range []string{PlanFile, ForeignPlan} {
@@ -115,8 +115,8 @@ func (p *Plans) scaffold(root *os.Root, project, name, branch string) error {
 	return nil
 }
 
-// ignore keeps the marker of a run out of commits, for whoever has no ralph yet: ralph itself does so by the clone's
-// own exclude file.
+// ignore keeps the marker of a run out of commits, also in clones that ralph has not run in; elsewhere the clone's own
+// exclude file does.
 func (p *Plans) ignore(root *os.Root) error {
 	const name = ".gitignore"
 	content, ok, err := files.ReadIfThere(root, name, MaxPlanFile)

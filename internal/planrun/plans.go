@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// Plans is what a person does with a plan besides running it: begin, derive, look at, hold against the rules, put away.
+// Plans is what a person does with a plan besides running it: start, derive, show, validate, archive.
 type Plans struct {
 	session.Session        // Dir is the project
 	RalphDir        string // the plan's directory, from there: "ralph"
@@ -41,7 +41,7 @@ func (p *Plans) Open(ctx context.Context) (*os.Root, error) {
 	return root, nil
 }
 
-// Alone keeps runs of the plan away, too, for whoever has locked the directory and is about to change the plan's files.
+// Alone also keeps runs of the plan away, for a caller that has locked the directory and changes the plan's files.
 func (p *Plans) Alone(unlock func(), err error) (func(), error) {
 	src, unread := ReadPlanIn(p.Dir, p.PlanDir)
 	of, _, no := src.Task()

@@ -127,8 +127,8 @@ func (p *Run) Guard() loop.PlanFile { return p.file }
 // Close implements engine.Plan: it removes the file by which hooks know that a plan is run.
 func (p *Run) Close() { p.active.remove() }
 
-// Begin lays the plan and records how the run begins with it, or continues. A turn that was cut off left its edits in the
-// tree: they are judged as an iteration is, so nothing of theirs is taken up here.
+// Begin lays the plan and records how the run begins with it, or continues. A turn that was cut off left its edits in
+// the tree: they are checked as an iteration is, so they are ignored here.
 func (p *Run) Begin(ctx context.Context, l *engine.Journal, r loop.Record) error {
 	s := l.State()
 	if r.Resume != nil && !s.Settled() {
@@ -246,8 +246,8 @@ func (p *Run) tell(claims []plan.Unrecorded) {
 		doing, safetext.Counted(n, "turn", "turns"), cost, safetext.ItThem(n), strings.Join(Claimed(claims), " "))
 }
 
-// choosePrompt settles whether the prompt.md beside the plan is what agents are told, and says so. Beside a prd.json it
-// may be of another tool, whose rules are not those of a run: it is taken when it names a variable of ralph's.
+// choosePrompt settles whether the prompt.md beside the plan goes into prompts, and logs it. Beside a prd.json it may
+// be of another tool, whose rules are not those of a run: it is taken when it names a variable of ralph's.
 func (p *Run) choosePrompt() {
 	name := path.Join(p.Dir, promptMD)
 	switch {
@@ -264,8 +264,8 @@ func (p *Run) choosePrompt() {
 	}
 }
 
-// turns is the agent of a plan: whoever implements and fixes, and in a review the reviewer, who may write the plan's
-// file and gives a verdict in the form of every reviewer.
+// turns is the agent of a plan: the coder implements and fixes; in a review it is the reviewer, who can write the
+// plan's file and gives a verdict in the form of every reviewer.
 type turns struct {
 	engine.Coder
 	reviewer engine.Coder
@@ -285,8 +285,8 @@ func (p turns) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	return p.Coder.Turn(ctx, asked)
 }
 
-// review takes the reviewer's turn. One whose verdict cannot be read is asked again within the iteration: what it wrote
-// into the plan's files stays, and what it spent adds up.
+// review takes the reviewer's turn. If the verdict cannot be read, the reviewer gets another turn within the iteration:
+// what it wrote into the plan's files stays, and what it spent adds up.
 func (p turns) review(ctx context.Context, asked, tree string, open []loop.Concern) (loop.Turn, error) {
 	if len(open) > 0 {
 		p.reviewer.Options.Schema = check.AcceptingSchema(p.reviewer.Options.Schema)

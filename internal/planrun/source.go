@@ -42,8 +42,8 @@ type Source struct {
 	Dir     string // "ralph": its directory, from the top of the repository
 	File    string // "ralph/tasks.json"
 	Content []byte // of File
-	PRD     string // of prd.md; empty: there is none
-	Prompt  string // of prompt.md; empty: there is none
+	PRD     string // of prd.md; empty: no such file
+	Prompt  string // of prompt.md; empty: no such file
 	// Commands says that the plan may say what is run: it is the user's own, or of the base commit.
 	Commands bool
 	Plan     plan.Plan // as Content says

@@ -146,8 +146,8 @@ func (v Validation) change(from string, rules plan.Rules) (Validated, error) {
 	return out, nil
 }
 
-// changedStory is the story that an iteration was for, as far as its plans tell: the first whose review fields changed,
-// else the one that was next.
+// changedStory is the story that an iteration was for, as far as its plans show: the first whose review fields changed,
+// otherwise the one that was next.
 func changedStory(before, after plan.Plan, m plan.Mode, rules plan.Rules) string {
 	was, is := before.Snapshot(), after.Snapshot()
 	for _, s := range before.Stories {
