@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// withLease is the state of a run record, with the process that holds the run; the zero lease means that no process does. Records of the
-// bot do not have it themselves. A run without an end that no one holds has been left by its process.
+// withLease is the state of a run record, with the process that holds the run; the zero lease means that no process does.
+// Records of the bot do not have it themselves. A run without an end that no process holds was abandoned.
 func withLease(s loop.State, held lease.Lease) loop.State {
 	switch {
 	case held.Task != "":

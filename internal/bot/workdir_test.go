@@ -1,17 +1,12 @@
 package bot
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/local"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/session"
 )
 
 // apart is a world whose repository has two projects, of which one can be mended and the other cannot.
@@ -94,49 +89,5 @@ func TestWorkingDirectoryThatLeadsOut(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestWorkingDirectoryOfAPrompt: a run of a prompt needs no git for it.
-func TestWorkingDirectoryOfAPrompt(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	agent := filepath.Join(dir, "agent.sh")
-	for name, text := range map[string]string{"agent.sh": "#!/bin/sh\ncat >/dev/null; echo worked >done.txt; echo " +
-		"'<response>DONE</response>'\n", "web/keep": "", "file": ""} {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o755); err != nil { // an agent must be executable
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink("/tmp", filepath.Join(dir, "out")); err != nil {
-		t.Fatal(err)
-	}
-	run := func(where, command string) (loop.Result, error) {
-		p := &local.PromptRun{Prompt: "work",
-			Session: session.Session{Dir: dir, Out: new(strings.Builder), Err: new(strings.Builder),
-				Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "RALPH_SANDBOX=off"}, Clock: time.Now,
-				Flags: config.Layer{Name: "flags",
-					JSON: []byte(`{"agent": {"command": "` + command + `"}, "workingDirectory": "` + where +
-						`", "guardrails": [{"command": "grep -q worked done.txt"}]}`)}}}
-		return p.Run(context.Background(), context.Background())
-	}
-	for _, command := range []string{agent, "./agent.sh"} { // a path is one from where the settings are
-		result, err := run("web", command)
-		if err != nil || result.Outcome != loop.Done {
-			t.Fatalf("%s: %s (%s), %v", command, result.Outcome, result.Reason, err)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, "web", "done.txt")); err != nil {
-		t.Error(err)
-	}
-	for where, why := range map[string]string{"out": "is a link", "none": "there is no", "file": "is not a directory"} {
-		if result, err := run(where, agent); result.Outcome != loop.Invalid || err == nil ||
-			!strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %s, %v", where, result.Outcome, err)
-		}
 	}
 }

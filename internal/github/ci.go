@@ -50,11 +50,8 @@ const mostSummary = 4000
 //   - failure, timed_out, startup_failure and a status's error have failed: a change can fix them;
 //   - canceled, stale and action_required are no verdict, and no change fixes them. They are pending until someone runs them again or
 //     approves them, so the run ends waiting and names them.
-//
-// Asking again costs no call of the hourly limit while nothing has changed.
 func (c *Client) Builds(ctx context.Context, sha string, ignore ...string) (CI, error) {
 	doing := "reading what CI says of " + short(sha)
-	ctx = conditional(ctx)
 	runs, err := pages(doing, explain, func(o *github.ListOptions) ([]*github.CheckRun, *github.Response, error) {
 		list, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, sha,
 			&github.ListCheckRunsOptions{Filter: github.String("latest"), ListOptions: *o})

@@ -2,8 +2,6 @@ package github
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
@@ -100,49 +98,6 @@ func TestBuildsOverPages(t *testing.T) {
 	s.ResetCalls()
 	if ci := must[CI](t)(c.Builds(t.Context(), s.sha)); ci.State != CIFailed || len(s.Calls()) != 3 {
 		t.Errorf("%s after %v", ci.State, s.Calls())
-	}
-}
-
-// TestPollingCostsNothing: as long as nothing has changed, GitHub answers 304, which it does not count.
-func TestPollingCostsNothing(t *testing.T) {
-	unchanged := 0
-	s := newStage(t, func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			answer := httptest.NewRecorder()
-			next.ServeHTTP(answer, r)
-			etag := `W/"` + strings.Join(strings.Fields(strings.ReplaceAll(answer.Body.String(), `"`, "")), "") + `"`
-			for k, v := range answer.Header() {
-				w.Header()[k] = v
-			}
-			if r.Method == http.MethodGet {
-				w.Header().Set("ETag", etag[:min(len(etag), 4000)])
-			}
-			if r.Header.Get("If-None-Match") == w.Header().Get("ETag") && r.Method == http.MethodGet {
-				unchanged++
-				w.Header().Del("Content-Length")
-				w.WriteHeader(http.StatusNotModified)
-				return
-			}
-			w.WriteHeader(answer.Code)
-			_, _ = w.Write(answer.Body.Bytes())
-		})
-	})
-	c := s.client()
-	id := s.AddCheckRun(owner, name, fake.CheckRun{Name: "test", HeadSHA: s.sha})
-	for range 3 {
-		if ci := must[CI](t)(c.Builds(t.Context(), s.sha)); ci.State != CIPending {
-			t.Errorf("while it goes on: %+v", ci)
-		}
-	}
-	if unchanged != 4 {
-		t.Errorf("%d answers had not changed, want those of two calls, twice", unchanged)
-	}
-	s.FinishCheckRun(owner, name, id, "success")
-	if ci := must[CI](t)(c.Builds(t.Context(), s.sha)); ci.State != CIPassed {
-		t.Errorf("once it has ended: %+v", ci)
-	}
-	if _, err := c.Issue(t.Context(), s.AddIssue(owner, name, fake.Issue{Title: "t"})); err != nil || unchanged != 5 {
-		t.Errorf("%v; %d unchanged: other reads are not asked that way", err, unchanged)
 	}
 }
 
