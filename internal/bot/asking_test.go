@@ -269,11 +269,6 @@ func TestPullRequestOfSomebodyElse(t *testing.T) {
 		!strings.Contains(bodies[0], "is not one that ralph opened") {
 		t.Errorf("on another pull request: %q: %q", result.Outcome, bodies)
 	}
-	fork := w.gh.AddPull(owner, name,
-		fake.Pull{Title: "F", Author: "mallory", Head: "x", Base: "main", HeadRepo: "mallory/demo"})
-	if result := on(fork); result.Outcome != loop.Refused || !strings.Contains(result.Reason, "comes from a fork") {
-		t.Errorf("on a fork's pull request: %s (%s)", result.Outcome, result.Reason)
-	}
 }
 
 func TestAgentOfTheRepository(t *testing.T) {

@@ -2,45 +2,16 @@ package bot
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"html"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
-	"github.com/ralph-loop/ralph/internal/local"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/session"
 )
-
-// TestPageOfARun: the page that a run on a laptop leaves has every iteration's diff, and what its checks printed. That of
-// a job has, too, in TestLabelledIssueBecomesPullRequest.
-func TestPageOfARun(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	clone := filepath.Join(w.dir, "clone")
-	// the test's own
-	if out, err := exec.Command("git", "clone", "-q", w.gh.GitDir(owner, name), clone).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	w.write("issue.md", "# Add up\n\nIt subtracts.\n")
-	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "RALPH_SANDBOX=off"}
-	l := &local.IssueRun{Issue: filepath.Join(w.dir, "issue.md"), Session: session.Session{
-		Parent: environ, Dir: clone, Out: &w.out, Clock: time.Now,
-		Flags: config.Layer{Name: "flags", JSON: []byte(`{"agent": {"command": "` + w.script("agent", fixer) + `"}}`)},
-	}}
-	result, err := l.Run(context.Background(), context.Background())
-	if err != nil || result.Outcome != loop.Done {
-		t.Fatalf("outcome %s (%s), %v", result.Outcome, result.Reason, err)
-	}
-	holdsPage(t, clone, result)
-}
 
 // holdsPage holds the page of a run below dir against what fixer did.
 func holdsPage(t *testing.T, dir string, result loop.Result) {

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"regexp"
@@ -257,29 +256,6 @@ func TestLookupThatFailsRefuses(t *testing.T) {
 	w.inputs["agent"] = w.script("agent", fixer)
 	w.gh.Fail(fake.Fault{Match: "GET /repos/.../permission", Status: 404, Times: -1})
 	w.must(loop.Refused)(w.label("alice"))
-}
-
-func TestNotOurs(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for _, tt := range []struct{ name, event, payload, want string }{
-		{"an unknown event", "watch", `{"action":"started","repository":{"name":"demo","owner":{"login":"alice"}}}`,
-			"ralph does nothing on watch.started"},
-		{"another label", "issues", string(w.gh.LabeledPayload(owner, name, w.issue, "bug", "alice")), "the label is"},
-	} {
-		w.out.Reset()
-		result, err := w.action(context.Background(), tt.event, []byte(tt.payload))
-		if err != nil || result.Outcome != "" || !strings.Contains(w.out.String(), tt.want) {
-			t.Errorf("%s: outcome %q, %v, log:\n%s", tt.name, result.Outcome, err, w.out.String())
-		}
-	}
-	result, err := w.comment("alice", "I like /ralph run")
-	if err != nil || result.Outcome != "" {
-		t.Errorf("a remark: %q, %v", result.Outcome, err)
-	}
-	if calls := w.calls(); len(calls) != 0 {
-		t.Errorf("events that are not ours cost calls: %v", calls)
-	}
 }
 
 func TestCommandsThatAnswer(t *testing.T) {

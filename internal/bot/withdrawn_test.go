@@ -75,19 +75,6 @@ func TestLabelOnAPullRequestComesOff(t *testing.T) {
 	}
 }
 
-// TestApproveWithoutAPlan is answered; nothing has failed.
-func TestApproveWithoutAPlan(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	result, err := w.comment("alice", "/Ralph approve")
-	if result.Outcome != "" || err != nil {
-		t.Errorf("outcome %s (%s), %v", result.Outcome, result.Reason, err)
-	}
-	if bodies := w.bodies(w.issue); len(bodies) != 1 || !strings.Contains(bodies[0], "`/ralph plan` asks for one") {
-		t.Errorf("comments: %q", bodies)
-	}
-}
-
 // TestOutputsOfAJobThatCannotBegin: later steps find an outcome whatever is wrong with the inputs.
 func TestOutputsOfAJobThatCannotBegin(t *testing.T) {
 	t.Parallel()
