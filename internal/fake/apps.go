@@ -82,8 +82,7 @@ func (a *App) granted() map[string]string { return grantedBy(a.Permissions) }
 
 // AddApp registers an App.
 func (g *GitHub) AddApp(a App) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	g.addApp(a)
 }
 
@@ -105,8 +104,7 @@ func (g *GitHub) addApp(a App) *App {
 // Install installs an App for an owner, on the repositories of these names or, without any, on all of them, and returns
 // the installation's id. The App hears of it.
 func (g *GitHub) Install(app int64, owner string, repositories ...string) int64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	return g.install(g.mustApp(app), owner, repositories).id
 }
 
@@ -122,8 +120,7 @@ func (g *GitHub) install(a *App, owner string, repositories []string) *installat
 
 // Uninstall removes an installation; its tokens no longer count. The App hears of it.
 func (g *GitHub) Uninstall(id int64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	a, in := g.mustInstallation(id)
 	g.announceInstallation(a, in, "deleted")
 	in.gone = true
@@ -132,32 +129,28 @@ func (g *GitHub) Uninstall(id int64) {
 
 // Suspend stops an installation, or lets it continue.
 func (g *GitHub) Suspend(installation int64, suspended bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	_, in := g.mustInstallation(installation)
 	in.suspended = suspended
 }
 
 // Grant sets what an installation was granted, nil for everything. Tokens that there are keep what they have.
 func (g *GitHub) Grant(installation int64, p *Permissions) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	_, in := g.mustInstallation(installation)
 	in.permissions = p
 }
 
 // AddOrganisation makes an account an organization of these owners. Repositories of it are made as those of a person.
 func (g *GitHub) AddOrganisation(login string, owners ...string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	g.user(login)
 	g.organisations[strings.ToLower(login)] = append([]string{}, owners...)
 }
 
 // Apps are the ids of all Apps, oldest first.
 func (g *GitHub) Apps() []int64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	var ids []int64
 	for _, a := range g.apps {
 		ids = append(ids, a.ID)
@@ -247,4 +240,213 @@ func (g *GitHub) reposOf(in *installation) []*repo {
 	}
 	slices.SortFunc(list, func(a, b *repo) int { return strings.Compare(a.name, b.name) })
 	return list
+}
+
+func (g *GitHub) getApp(r *request) answer {
+	return ok(g.ownAppShape(r.token.app))
+}
+
+func (g *GitHub) ownAppShape(app *App) object {
+	at := stamp(g.time())
+	return object{
+		"id": app.ID, "slug": app.Slug, "node_id": node("A", app.ID), "owner": g.accountShape(app.Owner), "name": app.name,
+		"description":  nil,
+		"external_url": g.url, "html_url": g.url + "/apps/" + app.Slug, "created_at": at, "updated_at": at,
+		"permissions": app.granted(), "events": app.events(), "installations_count": len(app.installations),
+	}
+}
+
+// accountShape is someone, or an organization.
+func (g *GitHub) accountShape(login string) object {
+	o := g.userShape(login)
+	if g.organisations[strings.ToLower(login)] != nil {
+		o["type"] = "Organization"
+	}
+	return o
+}
+
+func (a *App) events() []string {
+	if a.Events == nil {
+		return []string{"issues", "issue_comment"}
+	}
+	return a.Events
+}
+
+func (g *GitHub) installationShape(app *App, in *installation) object {
+	at := stamp(in.createdAt)
+	api := fmt.Sprintf("%s/app/installations/%d", g.APIURL(), in.id)
+	kind, page, chosen := "User", fmt.Sprintf("%s/settings/installations/%d", g.url, in.id), "all"
+	if g.organisations[strings.ToLower(in.owner)] != nil {
+		kind, page = "Organization", fmt.Sprintf("%s/organizations/%s/settings/installations/%d", g.url, in.owner, in.id)
+	}
+	if in.repos != nil {
+		chosen = "selected"
+	}
+	o := object{
+		"id": in.id, "account": g.accountShape(in.owner), "repository_selection": chosen,
+		"access_tokens_url": api + "/access_tokens", "repositories_url": g.APIURL() + "/installation/repositories",
+		"html_url": page, "app_id": app.ID, "app_slug": app.Slug, "target_id": g.user(in.owner).id, "target_type": kind,
+		"permissions": grantedBy(in.permissions), "events": app.events(), "created_at": at, "updated_at": at,
+		"single_file_name": nil, "suspended_by": nil, "suspended_at": nil,
+	}
+	if in.suspended {
+		o["suspended_by"], o["suspended_at"] = g.userShape(in.owner), at
+	}
+	return o
+}
+
+func (g *GitHub) listInstallations(r *request) answer {
+	return page(g, r, r.token.app.installations, func(in *installation) object {
+		return g.installationShape(r.token.app, in)
+	})
+}
+
+func (g *GitHub) getInstallation(r *request) answer {
+	in := r.token.app.on(r.repo)
+	if in == nil {
+		return notFound()
+	}
+	return ok(g.installationShape(r.token.app, in))
+}
+
+func (g *GitHub) getInstallationByID(r *request) answer {
+	in := found(r.token.app.installation(r.number("id")))
+	return ok(g.installationShape(r.token.app, in))
+}
+
+func (g *GitHub) createInstallationToken(r *request) answer {
+	app := r.token.app
+	in := app.installation(r.number("id"))
+	switch {
+	case in == nil:
+		return notFound()
+	case in.suspended:
+		return failure(http.StatusForbidden, "This installation has been suspended")
+	}
+	var body *struct { // a pointer: ghinstallation sends null
+		Repositories  []string          `json:"repositories"`
+		RepositoryIDs []int64           `json:"repository_ids"`
+		Permissions   map[string]string `json:"permissions"`
+	}
+	if len(r.body) > 0 {
+		r.decode(&body)
+	}
+	granted := grantedBy(in.permissions)
+	made := &token{login: app.bot(), kind: Installation, app: app, installation: in, permissions: in.permissions,
+		ends: g.now().Add(time.Hour)}
+	if body != nil && body.Permissions != nil {
+		for name, level := range body.Permissions {
+			if granted[name] != "write" && granted[name] != level {
+				return unprocessable("The permissions requested are not granted to this installation.")
+			}
+		}
+		granted, made.permissions = body.Permissions, fromNames(body.Permissions)
+	}
+	o := object{"permissions": granted, "repository_selection": "all", "expires_at": stamp(made.ends)}
+	if body != nil && (len(body.Repositories) > 0 || len(body.RepositoryIDs) > 0) {
+		chosen := g.chosen(in, body.Repositories, body.RepositoryIDs)
+		if chosen == nil {
+			return unprocessable("There is at least one repository that does not exist or is not accessible to the parent " +
+				"installation.")
+		}
+		shapes := []object{}
+		for _, r := range chosen {
+			made.repos = append(made.repos, r.name)
+			shapes = append(shapes, g.repoShape(r, ""))
+		}
+		o["repository_selection"], o["repositories"] = "selected", shapes
+	}
+	value := "ghs_" + node("fake", g.id())
+	g.tokens[value] = made
+	o["token"] = value
+	return created(o)
+}
+
+// chosen are the repositories that a token is asked to be for; nil when the installation has not all of them.
+func (g *GitHub) chosen(in *installation, names []string, ids []int64) []*repo {
+	var found []*repo
+	for _, r := range g.reposOf(in) {
+		if named(names, r.name) || slices.Contains(ids, r.id) {
+			found = append(found, r)
+		}
+	}
+	if len(found) != len(names)+len(ids) {
+		return nil
+	}
+	return found
+}
+
+// deleteInstallationToken revokes the token that it is asked with.
+func (g *GitHub) deleteInstallationToken(r *request) answer {
+	if r.token.kind != Installation {
+		return failure(http.StatusForbidden, "Resource not accessible by this token")
+	}
+	for value, t := range g.tokens {
+		if t == r.token {
+			delete(g.tokens, value)
+		}
+	}
+	r.token.app.revoked++
+	return answer{status: http.StatusNoContent}
+}
+
+func (g *GitHub) listInstallationRepositories(r *request) answer {
+	if r.token.kind != Installation || r.token.installation == nil {
+		return failure(http.StatusForbidden, "Resource not accessible by this token")
+	}
+	all := g.reposOf(r.token.installation)
+	if r.token.repos != nil {
+		all = slices.DeleteFunc(all, func(one *repo) bool { return !named(r.token.repos, one.name) })
+	}
+	return counted(page(g, r, all, func(one *repo) object { return g.repoShape(one, "") }), "repositories", len(all))
+}
+
+func (g *GitHub) visible(in *installation, login string) []*repo {
+	return slices.DeleteFunc(g.reposOf(in), func(r *repo) bool {
+		role := r.permissions[strings.ToLower(login)]
+		return role == "" || role == "none"
+	})
+}
+
+// getMembership says what someone is in an organization. Its owners are all that it has.
+func (g *GitHub) getMembership(r *request) answer {
+	if !named(g.organisations[strings.ToLower(r.parts["organisation"])], r.parts["login"]) {
+		return notFound()
+	}
+	name := r.parts["organisation"]
+	at := g.APIURL() + "/orgs/" + name
+	org := object{"login": name, "id": g.user(name).id, "node_id": node("O", g.user(name).id), "url": at, "avatar_url": g.url,
+		"description": nil}
+	links(org, at, "repos events hooks issues members public_members")
+	return ok(object{"url": at + "/memberships/" + r.parts["login"], "organization_url": at, "state": "active",
+		"role": "admin", "organization": org, "user": g.userShape(r.parts["login"])})
+}
+
+// listUserRepositories are those of an installation to which someone was given access: public ones are not among them
+// for everyone.
+func (g *GitHub) listUserRepositories(r *request) answer {
+	if r.token.kind != UserToServer {
+		return failure(http.StatusForbidden, "You must authenticate with an access token authorized to a GitHub App in "+
+			"order to list repositories")
+	}
+	in := found(r.token.app.installation(r.number("id")))
+	all := g.visible(in, r.token.login)
+	return counted(page(g, r, all, func(one *repo) object {
+		return g.withPermissions(g.repoShape(one, ""), one, r.token.login)
+	}), "repositories", len(all))
+}
+
+// withPermissions says what someone may do on a repository.
+func (g *GitHub) withPermissions(o object, r *repo, login string) object {
+	role := r.permissions[strings.ToLower(login)]
+	if role == "" && !r.private {
+		role = "read"
+	}
+	at := func(roles ...string) bool { return slices.Contains(roles, role) }
+	o["permissions"] = object{
+		"admin": at("admin"), "maintain": at("admin", "maintain"), "push": at("admin", "maintain", "write"),
+		"triage": at("admin", "maintain", "write", "triage"),
+		"pull":   at("admin", "maintain", "write", "triage", "read"),
+	}
+	return o
 }

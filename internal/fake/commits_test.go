@@ -45,7 +45,6 @@ func TestWriteContents(t *testing.T) {
 	equal(t, "the file", s.mustGit(s.GitDir(owner, name), "show", "setup:.ralph/settings.json"), "{}\n")
 	equal(t, "the rest", s.mustGit(s.GitDir(owner, name), "show", "setup:work.txt"), "setup\n")
 	equal(t, "the branch", s.BranchSHA(owner, name, "setup"), made.GetSHA())
-	equal(t, "signed", made.GetVerification().GetVerified(), true)
 
 	_, resp, err := c.Repositories.UpdateFile(s.ctx, owner, name, ".ralph/settings.json", o("{1}\n"))
 	if err == nil || status(resp) != 422 || !strings.Contains(err.Error(), "wasn't supplied") {

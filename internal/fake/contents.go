@@ -1,7 +1,11 @@
 package fake
 
 import (
+	"cmp"
 	"encoding/base64"
+	"fmt"
+	"net/http"
+	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -14,14 +18,8 @@ const mostInline = 1 << 20
 // getContents answers with a file of a branch, a tag or a commit. A directory, which GitHub would list, is not
 // imitated: no one asks for one, so that whoever does gets a problem.
 func (g *GitHub) getContents(r *request) answer {
-	ref := r.query.Get("ref")
-	if ref == "" {
-		ref = r.repo.defaultBranch
-	}
-	commit := g.branchSHA(r.repo, ref)
-	if commit == "" {
-		commit = g.read(r.repo, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
-	}
+	ref := cmp.Or(r.query.Get("ref"), r.repo.defaultBranch)
+	commit := g.commitOf(r.repo, ref)
 	if commit == "" {
 		return failure(404, "No commit found for the ref "+ref)
 	}
@@ -50,44 +48,100 @@ func (g *GitHub) getContents(r *request) answer {
 		}
 		content, encoding = base64.StdEncoding.EncodeToString([]byte(raw)), "base64"
 	}
-	api := g.repoAPI(r.repo)
-	self := api + "/contents/" + name + "?ref=" + ref
-	git, html := api+"/git/blobs/"+sha, g.url+"/"+r.repo.String()+"/blob/"+ref+"/"+name
-	return ok(object{
-		"type": "file", "encoding": encoding, "size": size, "name": path.Base(name), "path": name, "content": content,
-		"sha": sha,
-		"url": self, "git_url": git, "html_url": html,
-		"download_url": g.url + "/" + r.repo.String() + "/raw/" + ref + "/" + name,
-		"_links":       object{"git": git, "self": self, "html": html},
-	})
+	one := g.entryShape(r.repo, "blob", sha, ref, name, size)
+	one["content"], one["encoding"] = content, encoding
+	return ok(one)
+}
+
+// entryShape is a file or a directory, without its content.
+func (g *GitHub) entryShape(r *repo, kind, sha, ref, name string, size int) object {
+	api, page := g.repoAPI(r), g.url+"/"+r.String()
+	self, git, html := api+"/contents/"+name+"?ref="+ref, api+"/git/"+kind+"s/"+sha, page+"/"+kind+"/"+ref+"/"+name
+	o := object{"type": "dir", "size": size, "name": path.Base(name), "path": name, "sha": sha, "url": self, "git_url": git,
+		"html_url": html, "download_url": nil, "_links": object{"git": git, "self": self, "html": html}}
+	if kind == "blob" {
+		o["type"], o["download_url"] = "file", page+"/raw/"+ref+"/"+name
+	}
+	return o
 }
 
 // listDirectory answers with what is in a directory, as GitHub does without the files' contents.
 func (g *GitHub) listDirectory(r *request, commit, ref, name string) answer {
-	api, page := g.repoAPI(r.repo), g.url+"/"+r.repo.String()
 	list := []object{}
 	for line := range strings.Lines(g.read(r.repo, "ls-tree", "--full-tree",
 		"--format=%(objecttype) %(objectname) %(objectsize) %(path)", commit, "--", name+"/")) {
-		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4)
-		if len(parts) != 4 {
-			continue
+		if parts := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4); len(parts) == 4 {
+			size, _ := strconv.Atoi(strings.TrimSpace(parts[2])) // a directory has none
+			list = append(list, g.entryShape(r.repo, parts[0], parts[1], ref, parts[3], size))
 		}
-		kind, place := map[string]string{"tree": "dir", "blob": "file"}[parts[0]], parts[0]
-		size, err := strconv.Atoi(strings.TrimSpace(parts[2]))
-		if err != nil { // a directory has none
-			size = 0
-		}
-		self, git, html := api+"/contents/"+parts[3]+"?ref="+ref, api+"/git/"+place+"s/"+parts[1],
-			page+"/"+place+"/"+ref+"/"+parts[3]
-		one := object{
-			"type": kind, "size": size, "name": path.Base(parts[3]), "path": parts[3], "sha": parts[1], "url": self,
-			"git_url": git, "html_url": html,
-			"download_url": nil, "_links": object{"git": git, "self": self, "html": html},
-		}
-		if kind == "file" {
-			one["download_url"] = page + "/raw/" + ref + "/" + parts[3]
-		}
-		list = append(list, one)
 	}
 	return ok(list)
+}
+
+// putContents writes one file in a commit on a branch. A file that already exists is replaced only by who tells its
+// blob.
+func (g *GitHub) putContents(r *request) answer {
+	var in struct{ Message, Content, SHA, Branch string }
+	r.decode(&in)
+	name, branch := r.parts["path"], cmp.Or(in.Branch, r.repo.defaultBranch)
+	content, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(in.Content, "\n", ""))
+	head := g.branchSHA(r.repo, branch)
+	old := g.read(r.repo, "rev-parse", "--verify", "--quiet", head+":"+name)
+	switch {
+	case err != nil:
+		return unprocessable("content is not valid Base64")
+	case head == "":
+		return failure(http.StatusNotFound, fmt.Sprintf("Branch %s not found", branch))
+	case path.Clean("/"+name) != "/"+name:
+		return unprocessable("path contains a malformed path component")
+	case strings.HasPrefix(name, ".github/workflows/") && r.token.permissions != nil &&
+		r.token.permissions.Workflows != "write":
+		return r.token.forbidden()
+	case old != "" && in.SHA == "":
+		return unprocessable("Invalid request.\n\n\"sha\" wasn't supplied.")
+	case old != in.SHA:
+		return failure(http.StatusConflict, fmt.Sprintf("%s does not match %s", name, in.SHA))
+	}
+	tree, err := g.treeWith(r.repo, head, name, string(content))
+	if err != nil {
+		return unprocessable(err.Error())
+	}
+	sha, err := g.writeCommit(r.repo, r.token.login, in.Message, tree, head)
+	if err != nil {
+		return unprocessable(err.Error())
+	}
+	if _, err := runGit(r.repo.gitDir, "", "update-ref", "refs/heads/"+branch, sha, head); err != nil {
+		return failure(http.StatusConflict, fmt.Sprintf("is at %s but expected %s", g.branchSHA(r.repo, branch), head))
+	}
+	status, blob := http.StatusCreated, g.read(r.repo, "rev-parse", sha+":"+name)
+	if old != "" {
+		status = http.StatusOK
+	}
+	return answer{status: status, body: object{"commit": object{"sha": sha},
+		"content": g.entryShape(r.repo, "blob", blob, branch, name, len(content))}}
+}
+
+// treeWith is a commit's tree with one file replaced or added. Callers hold the lock.
+func (g *GitHub) treeWith(r *repo, commit, name, content string) (string, error) {
+	blob, err := runGit(r.gitDir, content, "hash-object", "-w", "--stdin")
+	if err != nil {
+		return "", err
+	}
+	index, err := os.CreateTemp("", "fake-github-index-")
+	if err != nil {
+		return "", err
+	}
+	_ = index.Close()
+	defer func() { _ = os.Remove(index.Name()) }() // in the temporary directory
+	if err := os.Remove(index.Name()); err != nil {
+		return "", err // git takes an empty file for a broken index
+	}
+	env := "GIT_INDEX_FILE=" + index.Name()
+	for _, args := range [][]string{{"read-tree", commit},
+		{"update-index", "--add", "--cacheinfo", "100644," + blob + "," + name}} {
+		if _, err := runGitEnv(r.gitDir, env, args...); err != nil {
+			return "", err
+		}
+	}
+	return runGitEnv(r.gitDir, env, "write-tree")
 }

@@ -53,8 +53,7 @@ type armedFault struct {
 
 // Fail arms a fault. Several may be armed; all count, and the oldest one that is due happens.
 func (g *GitHub) Fail(f Fault) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	if f.For > 0 {
 		f.Times = -1
 	}
@@ -63,14 +62,12 @@ func (g *GitHub) Fail(f Fault) {
 
 // ClearFaults disarms every fault.
 func (g *GitHub) ClearFaults() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	g.faults = nil
 }
 
 func (g *GitHub) dueFault(r *http.Request) *Fault {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	var due *Fault
 	for _, f := range g.faults {
 		if !f.matches(r) || !f.ends.IsZero() && !g.now().Before(f.ends) {
@@ -195,9 +192,11 @@ func drop(w http.ResponseWriter) {
 // discardWriter takes an answer that no one will read.
 type discardWriter struct{ header http.Header }
 
-func (d *discardWriter) Header() http.Header         { return d.header }
+func (d *discardWriter) Header() http.Header { return d.header }
+
 func (d *discardWriter) Write(p []byte) (int, error) { return len(p), nil }
-func (d *discardWriter) WriteHeader(int)             {}
+
+func (d *discardWriter) WriteHeader(int) {}
 
 func (f *Fault) matches(r *http.Request) bool {
 	if f.Write && !isWrite(r) {

@@ -5,13 +5,17 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ralph-loop/ralph/internal/fake/count"
 )
@@ -186,8 +190,7 @@ func (g *GitHub) read(r *repo, args ...string) string {
 // it does not exist: from the default branch, or from nothing when that does not exist either. A file is executable when
 // its name begins with "+", which is not part of the name.
 func (g *GitHub) CommitFiles(owner, name, branch, message string, files map[string]string) (string, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	r := g.mustRepo(owner, name)
 	var in strings.Builder
 	at := g.now().Unix()
@@ -219,7 +222,268 @@ func (g *GitHub) CommitFiles(owner, name, branch, message string, files map[stri
 
 // BranchSHA is the commit that a branch points to, empty when there is no such branch.
 func (g *GitHub) BranchSHA(owner, name, branch string) string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	return g.branchSHA(g.mustRepo(owner, name), branch)
+}
+
+// refs reads the references of a bare repository without a process.
+func (r *repo) refs() map[string]string {
+	all := map[string]string{}
+	if packed, err := os.ReadFile(filepath.Join(r.gitDir, "packed-refs")); err == nil {
+		for line := range strings.Lines(string(packed)) {
+			if sha, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && isSHA(sha) {
+				all[name] = sha
+			}
+		}
+	}
+	_ = filepath.WalkDir(filepath.Join(r.gitDir, "refs"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return nil // a reference that is deleted meanwhile takes its directory with it
+		}
+		text, err := os.ReadFile(path)
+		if sha := strings.TrimSpace(string(text)); err == nil && isSHA(sha) && !strings.HasSuffix(path, ".lock") {
+			name, _ := filepath.Rel(r.gitDir, path) // it is below
+			all[filepath.ToSlash(name)] = sha
+		}
+		return nil
+	})
+	return all
+}
+
+// ref is what a full reference points to, empty if it does not exist.
+func (r *repo) ref(name string) string {
+	if !filepath.IsLocal(name) || !strings.HasPrefix(name, "refs/") {
+		return ""
+	}
+	text, err := os.ReadFile(filepath.Join(r.gitDir, filepath.FromSlash(name)))
+	if sha := strings.TrimSpace(string(text)); err == nil && isSHA(sha) {
+		return sha
+	}
+	return r.refs()[name]
+}
+
+// packet is a line of git's protocol, of which flush ends a list.
+func packet(line string) string { return fmt.Sprintf("%04x%s", len(line)+4, line) }
+
+const flush = "0000"
+
+// advertise answers a client's first request: what the service can do and, for a push, the references.
+func (g *GitHub) advertise(w http.ResponseWriter, r *http.Request, found *repo) {
+	service := strings.TrimPrefix(r.URL.Query().Get("service"), "git-")
+	if service != "upload-pack" && service != "receive-pack" {
+		g.problem("%s %s: git's protocol without a service", r.Method, r.URL.Path)
+		http.Error(w, "Please upgrade your git client.", http.StatusForbidden)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-git-"+service+"-advertisement")
+	if service == "upload-pack" && !protocol2(r) {
+		_, _ = w.Write(advertisement(found, service, ""))
+		return
+	}
+	if service == "upload-pack" {
+		_, _ = w.Write(abilities(found, service))
+		return
+	}
+	refs := found.refs()
+	names := slices.Sorted(maps.Keys(refs))
+	if len(names) == 0 {
+		names, refs = []string{"capabilities^{}"}, map[string]string{"capabilities^{}": strings.Repeat("0", 40)}
+	}
+	answer := packet("# service=git-receive-pack\n") + flush
+	for i, name := range names {
+		if i == 0 {
+			answer += packet(refs[name] + " " + name + "\x00" + string(abilities(found, service)) + "\n")
+			continue
+		}
+		answer += packet(refs[name] + " " + name + "\n")
+	}
+	_, _ = w.Write([]byte(answer + flush))
+}
+
+func protocol2(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Git-Protocol"), "version=2")
+}
+
+var able sync.Map
+
+// abilities is what this machine's git can do as a service, which is the same for every repository here: its whole
+// answer in version 2 of the protocol or, for a push, the list behind the first reference.
+func abilities(of *repo, service string) []byte {
+	if known, ok := able.Load(service); ok {
+		return known.([]byte)
+	}
+	answer := advertisement(of, service, "version=2")
+	if service == "receive-pack" {
+		_, answer, _ = bytes.Cut(answer, []byte{0})
+		answer, _, _ = bytes.Cut(answer, []byte("\n"))
+	}
+	if len(answer) > 0 {
+		able.Store(service, answer)
+	}
+	return answer
+}
+
+// advertisement is what git itself answers.
+func advertisement(of *repo, service, protocol string) []byte {
+	count.Add()
+	cmd := exec.Command("git", service, "--http-backend-info-refs", of.gitDir)
+	cmd.Env = append(gitEnv(), "GIT_PROTOCOL="+protocol)
+	out, _ := cmd.Output() // a client that gets nothing says so
+	if protocol == "" {
+		out = append([]byte(packet("# service=git-"+service+"\n")+flush), out...)
+	}
+	return out
+}
+
+// lsRefs answers the command ls-refs of version 2. It returns false for what only git can: references of tags, which
+// can be objects of their own, and requests that it does not understand.
+func (r *repo) lsRefs(request []byte) (string, bool) {
+	var prefixes []string
+	asked := map[string]bool{}
+	for len(request) >= 4 {
+		n, err := strconv.ParseUint(string(request[:4]), 16, 16)
+		if err != nil || int(n) > len(request) {
+			return "", false
+		}
+		if n < 4 {
+			request = request[4:]
+			continue
+		}
+		line := strings.TrimSuffix(string(request[4:n]), "\n")
+		request = request[n:]
+		if prefix, ok := strings.CutPrefix(line, "ref-prefix "); ok {
+			prefixes = append(prefixes, prefix)
+		}
+		asked[line] = true
+	}
+	if !asked["command=ls-refs"] {
+		return "", false
+	}
+	wants := func(name string) bool {
+		return prefixes == nil || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+	}
+	refs, answer := r.refs(), ""
+	if head, err := os.ReadFile(filepath.Join(r.gitDir, "HEAD")); err != nil {
+		return "", false
+	} else if target, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: "); !ok {
+		return "", false
+	} else if wants("HEAD") {
+		line, symbolic := refs[target]+" HEAD", ""
+		if asked["symrefs"] {
+			symbolic = " symref-target:" + target
+		}
+		if refs[target] == "" {
+			line = "unborn HEAD"
+		}
+		if refs[target] != "" || asked["unborn"] {
+			answer += packet(line + symbolic + "\n")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		if !wants(name) {
+			continue
+		}
+		if strings.HasPrefix(name, "refs/tags/") && asked["peel"] {
+			return "", false
+		}
+		answer += packet(refs[name] + " " + name + "\n")
+	}
+	return answer + flush, true
+}
+
+func (g *GitHub) getRef(r *request) answer {
+	name := "refs/" + r.parts["ref"]
+	if r.repo.ref(name) == "" {
+		return notFound()
+	}
+	return g.refAnswer(r.repo, name, http.StatusOK)
+}
+
+// branchSHA is a branch's commit, empty when there is no such branch.
+func (g *GitHub) branchSHA(r *repo, branch string) string {
+	return r.ref("refs/heads/" + branch)
+}
+
+// ahead reports whether head has commits that base has not.
+func (g *GitHub) ahead(r *repo, base, head string) bool {
+	return g.read(r, "rev-list", "--max-count=1", "refs/heads/"+base+"..refs/heads/"+head) != ""
+}
+
+// headSHA is a pull request's head: the branch as it is, or as it was before it was deleted.
+func (g *GitHub) headSHA(r *repo, is *issue) string {
+	if is.pull.headRepo == "" {
+		if sha := g.branchSHA(r, is.pull.head); sha != "" {
+			is.pull.headSHA = sha
+		}
+	}
+	if is.pull.headSHA == "" { // a fork, or seeded without git: a commit that nothing has
+		is.pull.headSHA = strings.Repeat("f", 40)
+	}
+	return is.pull.headSHA
+}
+
+func (g *GitHub) createRef(r *request) answer {
+	var in struct{ Ref, SHA, Key string }
+	r.decode(&in)
+	switch {
+	case !strings.HasPrefix(in.Ref, "refs/") || strings.Count(in.Ref, "/") < 2 || g.oddRef(r.repo, in.Ref):
+		return unprocessable("Reference name must start with 'refs/' and have at least two slashes.")
+	case !isSHA(in.SHA) || g.read(r.repo, "cat-file", "-t", in.SHA) == "":
+		return unprocessable("Object does not exist")
+	case r.repo.ref(in.Ref) != "":
+		return unprocessable("Reference already exists")
+	}
+	if _, err := runGit(r.repo.gitDir, "", "update-ref", in.Ref, in.SHA, ""); err != nil {
+		return unprocessable("Reference update failed")
+	}
+	return g.refAnswer(r.repo, in.Ref, http.StatusCreated)
+}
+
+func (g *GitHub) oddRef(r *repo, ref string) bool {
+	_, err := runGit(r.gitDir, "", "check-ref-format", ref)
+	return err != nil
+}
+
+func (g *GitHub) refAnswer(r *repo, ref string, status int) answer {
+	sha := r.ref(ref)
+	kind := g.read(r, "cat-file", "-t", sha)
+	return answer{status: status, body: object{
+		"ref": ref, "node_id": node("REF", r.id), "url": g.repoAPI(r) + "/git/" + ref,
+		"object": object{"type": kind, "sha": sha, "url": g.repoAPI(r) + "/git/" + kind + "s/" + sha},
+	}}
+}
+
+var shaPattern = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+func isSHA(s string) bool { return shaPattern.MatchString(s) }
+
+func (g *GitHub) hasCommit(r *repo, sha string) bool {
+	return g.read(r, "rev-parse", "--verify", "--quiet", sha+"^{commit}") != ""
+}
+
+// commit is a commit object.
+type commit struct{ tree, message, author, email, at string }
+
+// readCommit takes a commit object apart; nil when there is none.
+func (g *GitHub) readCommit(r *repo, sha string) *commit {
+	parts := strings.SplitN(g.read(r, "log", "-1", "--format=%T%x00%aN%x00%aE%x00%cI%x00%B", sha, "--"), "\x00", 5)
+	if len(parts) != 5 {
+		return nil
+	}
+	return &commit{tree: parts[0], author: parts[1], email: parts[2], at: parts[3], message: parts[4]}
+}
+
+// writeCommit puts a commit of someone into a repository and returns its id; no branch is moved. Callers hold the lock.
+func (g *GitHub) writeCommit(r *repo, by, message, tree string, parents ...string) (string, error) {
+	u := g.user(by)
+	email, at := fmt.Sprintf("%d+%s@users.noreply.github.com", u.id, u.login), fmt.Sprintf("@%d +0000", g.time().Unix())
+	args := []string{"commit-tree", tree}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
+	cmd := exec.Command("git", append(args, "-m", message)...)
+	cmd.Dir, cmd.Env = r.gitDir, append(gitEnv(), "GIT_AUTHOR_NAME="+u.login, "GIT_AUTHOR_EMAIL="+email, "GIT_AUTHOR_DATE="+at,
+		"GIT_COMMITTER_NAME="+u.login, "GIT_COMMITTER_EMAIL="+email, "GIT_COMMITTER_DATE="+at)
+	out, err := output(cmd)
+	return strings.TrimSpace(out), err
 }

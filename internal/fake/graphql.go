@@ -1,17 +1,15 @@
 package fake
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 )
-
-var variableUse = regexp.MustCompile(`\$(\w+)(?:\s*:\s*([\w\[\]!]+)(\s*=)?)?`)
 
 // refusal is GraphQL's way to say no: status 200, and errors in the body.
 type refusal struct {
@@ -71,9 +69,6 @@ func (g *GitHub) graphql(w http.ResponseWriter, r *http.Request) {
 
 // ask answers one operation.
 func (g *GitHub) ask(t *token, query string, variables map[string]any) (object, *refusal) {
-	if no := judgeVariables(query, variables); no != nil {
-		return nil, no
-	}
 	kind, fields, err := parseQuery(query, variables)
 	if err != nil {
 		return nil, &refusal{kind: "PARSE_ERROR", message: "Parse error: " + err.Error(),
@@ -83,42 +78,8 @@ func (g *GitHub) ask(t *token, query string, variables map[string]any) (object, 
 	if kind == "mutation" {
 		root = g.mutationRoot
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	return project(root(t), fields, kind)
-}
-
-// judgeVariables refuses a variable that is used and not declared, or declared and not used, and one that needs a value
-// and has none.
-func judgeVariables(query string, variables map[string]any) *refusal {
-	uses, declared := map[string]int{}, map[string]string{}
-	for _, m := range variableUse.FindAllStringSubmatch(query, -1) {
-		uses[m[1]]++
-		if m[2] == "" {
-			continue
-		}
-		declared[m[1]] = m[2]
-		if m[3] != "" {
-			return &refusal{kind: "INVALID", message: "defaults are not imitated",
-				problem: fmt.Sprintf("the variable $%s has a default, which the stand-in does not understand", m[1])}
-		}
-	}
-	for name, n := range uses {
-		message, problem := "", ""
-		switch kind, known := declared[name]; {
-		case !known:
-			message = fmt.Sprintf("Variable $%s is used but not declared", name)
-		case n == 1:
-			message = fmt.Sprintf("Variable $%s is declared but not used", name)
-		case strings.HasSuffix(kind, "!") && variables[name] == nil:
-			message = fmt.Sprintf("Variable $%s of type %s was provided invalid value", name, kind)
-			problem = fmt.Sprintf("the variable $%s has no value", name)
-		default:
-			continue
-		}
-		return &refusal{kind: "INVALID", message: message, problem: cmp.Or(problem, message)}
-	}
-	return nil
 }
 
 // resolver is a field with arguments.
@@ -194,4 +155,345 @@ func (r *refusal) answer() answer {
 		data = object{r.path: nil}
 	}
 	return ok(object{"data": data, "errors": []object{e}})
+}
+
+// field is one selected field of a query.
+type field struct {
+	alias, name string
+	on          string // of a part that is for one type alone, "... on IssueComment { }": that type; it has no name
+	args        map[string]any
+	sub         []field
+}
+
+var graphqlToken = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\.\.\.|[A-Za-z_]\w*|-?\d+(?:\.\d+)?|[{}()\[\]:$!=@]`)
+
+// parser reads one operation without directives and with fragments in place only, which is all that the stand-in
+// understands.
+type parser struct {
+	tokens    []string
+	variables map[string]any
+	err       error
+}
+
+// parseQuery reads an operation: its kind (query or mutation) and what it selects, with the values of the variables in
+// place.
+func parseQuery(query string, variables map[string]any) (kind string, fields []field, err error) {
+	p := &parser{tokens: graphqlToken.FindAllString(query, -1), variables: variables}
+	kind = "query"
+	if p.peek() != "{" {
+		kind = p.next()
+		for p.peek() != "{" && p.peek() != "" { // the name and the variables' types
+			if p.next() == "(" {
+				p.skipTo(")")
+			}
+		}
+	}
+	if kind != "query" && kind != "mutation" {
+		return "", nil, fmt.Errorf("a query or a mutation was expected, not %q", kind)
+	}
+	fields = p.selection()
+	if p.err == nil && p.peek() != "" {
+		p.fail("the end")
+	}
+	return kind, fields, p.err
+}
+
+func (p *parser) peek() string {
+	if len(p.tokens) == 0 || p.err != nil {
+		return ""
+	}
+	return p.tokens[0]
+}
+
+func (p *parser) next() string {
+	t := p.peek()
+	if t != "" {
+		p.tokens = p.tokens[1:]
+	}
+	return t
+}
+
+func (p *parser) skipTo(end string) {
+	for t := p.next(); t != end && t != ""; t = p.next() {
+	}
+}
+
+func (p *parser) fail(wanted string) {
+	if p.err == nil {
+		p.err = fmt.Errorf("%s was expected, not %q", wanted, p.peek())
+	}
+}
+
+func (p *parser) want(token string) {
+	if p.next() != token {
+		p.fail(token)
+	}
+}
+
+func (p *parser) selection() []field {
+	p.want("{")
+	var fields []field
+	for p.peek() != "}" {
+		if p.peek() == "..." {
+			p.want("...")
+			p.want("on")
+			f := field{on: p.word()}
+			if f.sub = p.selection(); p.err != nil {
+				return nil
+			}
+			fields = append(fields, f)
+			continue
+		}
+		f := field{name: p.word()}
+		f.alias = f.name
+		if p.peek() == ":" {
+			p.want(":")
+			f.name = p.word()
+		}
+		if p.peek() == "(" {
+			f.args = p.object("(", ")")
+		}
+		if p.peek() == "{" {
+			f.sub = p.selection()
+		}
+		if p.err != nil {
+			return nil
+		}
+		fields = append(fields, f)
+	}
+	p.want("}")
+	return fields
+}
+
+func (p *parser) word() string {
+	t := p.next()
+	if t == "" || (t[0] != '_' && (t[0]|0x20 < 'a' || t[0]|0x20 > 'z')) {
+		p.fail("a name")
+	}
+	return t
+}
+
+func (p *parser) object(begin, end string) map[string]any {
+	p.want(begin)
+	o := map[string]any{}
+	for p.peek() != end && p.err == nil {
+		name := p.word()
+		p.want(":")
+		o[name] = p.value()
+	}
+	p.want(end)
+	return o
+}
+
+func (p *parser) value() any {
+	switch t := p.peek(); t {
+	case "{":
+		return p.object("{", "}")
+	case "[":
+		p.want("[")
+		list := []any{}
+		for p.peek() != "]" && p.err == nil {
+			list = append(list, p.value())
+		}
+		p.want("]")
+		return list
+	case "$":
+		p.want("$")
+		return p.variables[p.word()]
+	default:
+		p.next()
+		var v any
+		if json.Unmarshal([]byte(t), &v) != nil { // a word of an enumeration
+			v = t
+		}
+		return v
+	}
+}
+
+func (g *GitHub) queryRoot(t *token) object {
+	return object{
+		"viewer":     g.actorNode(t.login),
+		"repository": resolver(func(args map[string]any) (any, *refusal) { return g.repositoryNode(t, args) }),
+		"node":       resolver(g.byID),
+	}
+}
+
+// byID finds a comment by its global id; no one asks for anything else that way.
+func (g *GitHub) byID(args map[string]any) (any, *refusal) {
+	id, _ := args["id"].(string)
+	for _, r := range g.repos {
+		for _, is := range r.issues {
+			for _, c := range is.comments {
+				if node("IC", c.ID) != id {
+					continue
+				}
+				o := object{"__typename": "IssueComment", "lastEditedAt": moment(c.editedAt), "editor": nil,
+					"issue": object{"__typename": "Issue", "closed": is.Closed}}
+				if c.editedBy != "" { // else it was never edited, or the account is gone
+					o["editor"] = g.actorNode(c.editedBy)
+				}
+				return o, nil
+			}
+		}
+	}
+	return nil, noNode("node", id)
+}
+
+func noNode(path, id string) *refusal {
+	return unresolved(path, fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id))
+}
+
+func (g *GitHub) repositoryNode(t *token, args map[string]any) (any, *refusal) {
+	name := fmt.Sprintf("%s/%s", args["owner"], args["name"])
+	r := g.repos[strings.ToLower(name)]
+	if r == nil || g.unreachable(t, r, false) != nil {
+		no := unresolved("repository", fmt.Sprintf("Could not resolve to a Repository with the name '%s'.", name))
+		if r == nil {
+			no.problem = "no such repository: " + name
+		}
+		return nil, no
+	}
+	return object{
+		"__typename": "Repository", "id": node("R", r.id),
+		"issue":       resolver(func(args map[string]any) (any, *refusal) { return g.numbered(r, args, false) }),
+		"pullRequest": resolver(func(args map[string]any) (any, *refusal) { return g.numbered(r, args, true) }),
+		"issues":      resolver(func(args map[string]any) (any, *refusal) { return g.labelled(r, args) }),
+		"object":      resolver(func(args map[string]any) (any, *refusal) { return g.object(r, args), nil }),
+	}, nil
+}
+
+// object is the file that an expression such as main:README.md names, or nil.
+func (g *GitHub) object(r *repo, args map[string]any) any {
+	expression, _ := args["expression"].(string)
+	if strings.HasPrefix(expression, "-") || strings.TrimSpace(g.read(r, "cat-file", "-t", expression)) != "blob" {
+		return nil
+	}
+	return object{"__typename": "Blob", "text": g.read(r, "cat-file", "blob", expression), "isTruncated": false}
+}
+
+// labelled are the issues in some states that have any of the labels; REST wants all of them.
+func (g *GitHub) labelled(r *repo, args map[string]any) (any, *refusal) {
+	labels, _ := args["labels"].([]any)
+	states, _ := args["states"].([]any)
+	var found []*issue
+	for _, is := range r.issues {
+		if is.pull == nil && slices.Contains(states, any(strings.ToUpper(state(is)))) &&
+			slices.ContainsFunc(labels, func(l any) bool { return hasLabels(is, fmt.Sprint(l)) }) {
+			found = append(found, is)
+		}
+	}
+	return connection("issues", args, found, g.issueNode)
+}
+
+// numbered finds an issue or a pull request by its number; one is not the other here.
+func (g *GitHub) numbered(r *repo, args map[string]any, pull bool) (any, *refusal) {
+	number, _ := args["number"].(float64)
+	if is := r.find(int64(number)); is != nil && (is.pull != nil) == pull {
+		return g.issueNode(is), nil
+	}
+	return nil, unresolved("repository", fmt.Sprintf("Could not resolve to an issue or a pull request with the number of %d.",
+		int(number)))
+}
+
+// issueNode is an issue or a pull request.
+func (g *GitHub) issueNode(is *issue) object {
+	o := object{"__typename": "Issue", "id": node("I", is.id), "closed": is.Closed, "lastEditedAt": moment(is.editedAt)}
+	if is.pull != nil {
+		o["__typename"], o["id"], o["isDraft"] = "PullRequest", pullNode(is), is.pull.draft
+		o["reviewThreads"] = resolver(func(args map[string]any) (any, *refusal) {
+			return connection("reviewThreads", args, is.pull.threads, g.threadNode)
+		})
+	}
+	return o
+}
+
+func (g *GitHub) threadNode(th *thread) object {
+	line := any(th.line)
+	if th.outdated {
+		line = nil
+	}
+	return object{
+		"__typename": "PullRequestReviewThread", "id": node("PRRT", th.id), "isResolved": th.resolved,
+		"isOutdated": th.outdated, "path": th.path, "line": line, "originalLine": th.line,
+		"comments": resolver(func(args map[string]any) (any, *refusal) {
+			return connection("comments", args, th.comments, func(c *reviewComment) object {
+				return object{"__typename": "PullRequestReviewComment", "databaseId": c.ID, "author": g.actorNode(c.Author),
+					"body": c.Body, "createdAt": stamp(c.CreatedAt), "lastEditedAt": moment(c.editedAt)}
+			})
+		}),
+	}
+}
+
+// actorNode is someone. Unlike in REST, the login of a bot is without [bot].
+func (g *GitHub) actorNode(login string) object {
+	u, kind := g.user(login), "User"
+	if u.bot {
+		kind = "Bot"
+	}
+	return object{"__typename": kind, "login": strings.TrimSuffix(u.login, "[bot]")}
+}
+
+// connection is one page of a list. As at GitHub, first must be given and is 100 at most.
+func connection[T any](name string, args map[string]any, all []T, shape func(T) object) (any, *refusal) {
+	first, given := args["first"].(float64)
+	message := ""
+	switch {
+	case !given:
+		message = fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", name)
+	case first < 1 || first > 100:
+		message = fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the `first` limit of 100 records.",
+			int(first), name)
+	}
+	from := 0
+	if after, ok := args["after"].(string); ok {
+		if _, err := fmt.Sscanf(after, "cursor:%d", &from); err != nil || from < 0 || from > len(all) {
+			message = fmt.Sprintf("`%s` does not appear to be a valid cursor.", after)
+		}
+	}
+	if message != "" {
+		return nil, &refusal{path: "repository", kind: "INVALID_PAGINATION", message: message, problem: message}
+	}
+	to := min(from+int(first), len(all))
+	nodes := []object{}
+	for _, item := range all[from:to] {
+		nodes = append(nodes, shape(item))
+	}
+	return object{
+		"nodes": nodes, "totalCount": len(all),
+		"pageInfo": object{"hasNextPage": to < len(all), "endCursor": fmt.Sprintf("cursor:%d", to)},
+	}, nil
+}
+
+// mutationRoot are the mutations that someone asks for.
+func (g *GitHub) mutationRoot(t *token) object {
+	change := func(mutation string, do func(is *issue, in object)) resolver {
+		return func(args map[string]any) (any, *refusal) {
+			if !t.may("pull_requests=write") {
+				body, _ := t.forbidden().body.(object)
+				return nil, &refusal{path: mutation, kind: "FORBIDDEN", message: fmt.Sprint(body["message"])}
+			}
+			in, _ := args["input"].(object)
+			for _, r := range g.repos {
+				for _, is := range r.issues {
+					if is.pull != nil && pullNode(is) == in["pullRequestId"] {
+						do(is, in)
+						is.UpdatedAt = g.time()
+						return object{"pullRequest": g.issueNode(is)}, nil
+					}
+				}
+			}
+			return nil, noNode(mutation, fmt.Sprint(in["pullRequestId"]))
+		}
+	}
+	const ready, update = "markPullRequestReadyForReview", "updatePullRequest"
+	return object{
+		ready: change(ready, func(is *issue, _ object) { is.pull.draft = false }),
+		update: change(update, func(is *issue, in object) {
+			for key, to := range map[string]*string{"title": &is.Title, "body": &is.Body} {
+				if text, given := in[key].(string); given {
+					*to = text
+				}
+			}
+		}),
+	}
 }

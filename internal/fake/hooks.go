@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -50,8 +51,7 @@ type Delivery struct {
 
 // Deliveries are all attempts to deliver to an App that have ended, oldest first.
 func (g *GitHub) Deliveries(app int64) []Delivery {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	var all []Delivery
 	for _, d := range g.mustApp(app).sent.log {
 		if d.status != "" {
@@ -63,15 +63,13 @@ func (g *GitHub) Deliveries(app int64) []Delivery {
 
 // LoseDeliveries has the next deliveries to an App fail before they are sent; below 0 all, 0 none any more.
 func (g *GitHub) LoseDeliveries(app int64, n int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	g.mustApp(app).sent.lose = n
 }
 
 // RepeatDeliveries has every delivery to an App arrive twice, as GitHub says that it may.
 func (g *GitHub) RepeatDeliveries(app int64, twice bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	g.mustApp(app).sent.twice = twice
 }
 
@@ -82,8 +80,7 @@ func (g *GitHub) Deliver(owner, name, event string, payload []byte) error {
 	if err := json.Unmarshal(payload, &o); err != nil {
 		return fmt.Errorf("reading the payload: %w", err)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	g.deliver(g.mustRepo(owner, name), event, o)
 	return nil
 }
@@ -200,8 +197,7 @@ func (g *GitHub) post(a *App, d *delivery) {
 	if !lose {
 		status, code = g.carry(a, hook, d)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	d.status, d.code, d.took = status, code, time.Since(begun)
 	a.sent.log = append(a.sent.log, d)
 }
@@ -276,9 +272,6 @@ func (d *delivery) shape() object {
 
 // listDeliveries shows the newest first. The cursor is the id of the first one of a page.
 func (g *GitHub) listDeliveries(r *request) answer {
-	if refused := wantsApp(r); refused != nil {
-		return *refused
-	}
 	log, size, header := slices.Clone(r.token.app.sent.log), 30, http.Header{}
 	slices.Reverse(log)
 	if n, err := strconv.Atoi(cmp.Or(r.query.Get("per_page"), "30")); err == nil && n > 0 {
@@ -301,4 +294,67 @@ func (g *GitHub) listDeliveries(r *request) answer {
 		list = append(list, d.shape())
 	}
 	return answer{status: http.StatusOK, body: list, header: header}
+}
+
+func newGUID() string {
+	raw := make([]byte, 16)
+	_, _ = rand.Read(raw) // never fails
+	return fmt.Sprintf("%x-%x-%x-%x-%x", raw[:4], raw[4:6], raw[6:8], raw[8:10], raw[10:])
+}
+
+func (r *request) delivery() *delivery {
+	for _, d := range r.token.app.sent.log {
+		if d.id == r.number("id") {
+			return d
+		}
+	}
+	return nil
+}
+
+// redeliver sends a delivery once more: another attempt with the same GUID.
+func (g *GitHub) redeliver(r *request) answer {
+	d := found(r.delivery())
+	g.enqueue(r.token.app, &delivery{guid: d.guid, event: d.event, action: d.action, payload: d.payload,
+		installation: d.installation, repo: d.repo, again: true})
+	return answer{status: http.StatusAccepted, body: object{}}
+}
+
+func (g *GitHub) hookShape(h Hook) object {
+	kind := "json"
+	if h.Form {
+		kind = "form"
+	}
+	o := object{"url": h.URL, "content_type": kind, "insecure_ssl": "0"}
+	if h.Secret != "" {
+		o["secret"] = "********"
+	}
+	return o
+}
+
+func (g *GitHub) getHookConfig(r *request) answer {
+	return ok(g.hookShape(r.token.app.Hook))
+}
+
+func (g *GitHub) editHookConfig(r *request) answer {
+	var in struct {
+		URL         *string `json:"url"`
+		ContentType *string `json:"content_type"`
+		Secret      *string `json:"secret"`
+		InsecureSSL any     `json:"insecure_ssl"`
+	}
+	r.decode(&in)
+	hook := &r.token.app.Hook
+	if in.URL != nil {
+		hook.URL = *in.URL
+	}
+	if in.Secret != nil {
+		hook.Secret = *in.Secret
+	}
+	if in.ContentType != nil {
+		if *in.ContentType != "json" && *in.ContentType != "form" {
+			return failure(http.StatusUnprocessableEntity, "Validation Failed")
+		}
+		hook.Form = *in.ContentType == "form"
+	}
+	return ok(g.hookShape(*hook))
 }

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,10 +14,7 @@ import (
 const mostCharacters = 65536
 
 func (g *GitHub) getIssue(r *request) answer {
-	is := r.repo.find(r.number("number"))
-	if is == nil {
-		return notFound()
-	}
+	is := found(r.repo.find(r.number("number")))
 	if is.movedTo != 0 {
 		at := fmt.Sprintf("%s/issues/%d", g.repoAPI(r.repo), is.movedTo)
 		return answer{status: http.StatusMovedPermanently, body: object{"message": "Moved Permanently", "url": at,
@@ -93,10 +91,7 @@ func sinceTime(s string) (time.Time, error) {
 }
 
 func (g *GitHub) listComments(r *request) answer {
-	is := r.repo.find(r.number("number"))
-	if is == nil {
-		return notFound()
-	}
+	is := found(r.repo.find(r.number("number")))
 	since, err := sinceTime(r.query.Get("since"))
 	if err != nil {
 		return invalid("IssueComment", "since", "invalid", "")
@@ -110,63 +105,41 @@ func (g *GitHub) listComments(r *request) answer {
 	return page(g, r, found, func(c *comment) object { return g.commentShape(r.repo, c) })
 }
 
-// commentBody reads and judges the body of a comment that is to be written.
-func commentBody(r *request) (string, *answer) {
-	var in struct{ Body *string }
-	if bad := r.decode(&in); bad != nil {
-		return "", bad
+// textOf reads and checks the text of a comment.
+func (r *request) textOf(resource string) string {
+	var in struct{ Body string }
+	r.decode(&in)
+	if strings.TrimSpace(in.Body) == "" {
+		panic(invalid(resource, "body", "missing_field", ""))
 	}
-	if in.Body == nil || strings.TrimSpace(*in.Body) == "" {
-		a := invalid("IssueComment", "body", "missing_field", "")
-		return "", &a
+	if utf8.RuneCountInString(in.Body) > mostCharacters {
+		panic(invalid(resource, "data", "unprocessable", "Body is too long (maximum is 65536 characters)"))
 	}
-	if utf8.RuneCountInString(*in.Body) > mostCharacters {
-		a := invalid("IssueComment", "data", "unprocessable", "Body is too long (maximum is 65536 characters)")
-		return "", &a
-	}
-	return *in.Body, nil
+	return in.Body
 }
 
 func (g *GitHub) createComment(r *request) answer {
-	is := r.repo.find(r.number("number"))
-	if is == nil {
-		return notFound()
-	}
-	body, bad := commentBody(r)
-	if bad != nil {
-		return *bad
-	}
+	is := found(r.repo.find(r.number("number")))
+	body := r.textOf("IssueComment")
 	c := g.comment(r.repo, is, Comment{Author: r.token.login, Body: body})
 	return created(g.commentShape(r.repo, c))
 }
 
 func (g *GitHub) getComment(r *request) answer {
-	c := r.repo.findComment(r.number("id"))
-	if c == nil {
-		return notFound()
-	}
+	c := found(r.repo.findComment(r.number("id")))
 	return ok(g.commentShape(r.repo, c))
 }
 
 func (g *GitHub) editComment(r *request) answer {
-	c := r.repo.findComment(r.number("id"))
-	if c == nil {
-		return notFound()
-	}
-	body, bad := commentBody(r)
-	if bad != nil {
-		return *bad
-	}
+	c := found(r.repo.findComment(r.number("id")))
+	body := r.textOf("IssueComment")
 	now := g.time()
 	c.Body, c.UpdatedAt, c.editedAt, c.editedBy = body, now, now, r.token.login
 	return ok(g.commentShape(r.repo, c))
 }
 
 func (g *GitHub) listEvents(r *request) answer {
-	is := r.repo.find(r.number("number"))
-	if is == nil {
-		return notFound()
-	}
+	is := found(r.repo.find(r.number("number")))
 	return page(g, r, is.events, func(e *LabelEvent) object { return g.eventShape(r.repo, e) })
 }
 
@@ -174,27 +147,19 @@ func (g *GitHub) listEvents(r *request) answer {
 var reactionKinds = []string{"+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"}
 
 func (g *GitHub) reactToIssue(r *request) answer {
-	is := r.repo.find(r.number("number"))
-	if is == nil {
-		return notFound()
-	}
+	is := found(r.repo.find(r.number("number")))
 	return g.react(r, &is.reactions)
 }
 
 func (g *GitHub) reactToComment(r *request) answer {
-	c := r.repo.findComment(r.number("id"))
-	if c == nil {
-		return notFound()
-	}
+	c := found(r.repo.findComment(r.number("id")))
 	return g.react(r, &c.reactions)
 }
 
 // react adds a reaction once: the second time GitHub answers 200 with the first.
 func (g *GitHub) react(r *request, to *[]*Reaction) answer {
 	var in struct{ Content string }
-	if bad := r.decode(&in); bad != nil {
-		return *bad
-	}
+	r.decode(&in)
 	if !slices.Contains(reactionKinds, in.Content) {
 		return invalid("Reaction", "content", "invalid", "")
 	}
@@ -206,4 +171,126 @@ func (g *GitHub) react(r *request, to *[]*Reaction) answer {
 	re := &Reaction{ID: g.id(), User: r.token.login, Content: in.Content, At: g.time()}
 	*to = append(*to, re)
 	return created(g.reactionShape(re))
+}
+
+func (g *GitHub) listLabels(r *request) answer {
+	return page(g, r, r.repo.labels, func(l *label) object { return g.labelShape(r.repo, l.name) })
+}
+
+func (g *GitHub) createLabel(r *request) answer {
+	var in struct{ Name, Color, Description string }
+	r.decode(&in)
+	if slices.ContainsFunc(r.repo.labels, func(l *label) bool { return strings.EqualFold(l.name, in.Name) }) {
+		return invalid("Label", "name", "already_exists", "")
+	}
+	l := g.repoLabel(r.repo, in.Name)
+	l.color, l.description = cmp.Or(strings.ToLower(in.Color), l.color), in.Description
+	return created(g.labelShape(r.repo, in.Name))
+}
+
+func (g *GitHub) addLabels(r *request) answer {
+	is := found(r.repo.find(r.number("number")))
+	var names []string // as our client sends them; GitHub takes other forms as well
+	r.decode(&names)
+	for _, name := range names {
+		g.label(r.repo, is, name, r.token.login)
+	}
+	return ok(g.labelShapes(r.repo, is))
+}
+
+func (g *GitHub) removeLabel(r *request) answer {
+	is := found(r.repo.find(r.number("number")))
+	if !g.unlabel(r.repo, is, r.parts["name"], r.token.login) {
+		return failure(http.StatusNotFound, "Label does not exist")
+	}
+	return ok(g.labelShapes(r.repo, is))
+}
+
+// legacy maps a role to the permission that the collaborator-permission API gives for it.
+var legacy = map[string]string{
+	"admin": "admin", "maintain": "write", "write": "write", "triage": "read", "read": "read", "none": "none",
+}
+
+func (g *GitHub) getRepo(r *request) answer {
+	o := g.repoShape(r.repo, "")
+	setAll(o, 0, "subscribers_count network_count")
+	if r.token.kind == PAT || r.token.kind == UserToServer {
+		o = g.withPermissions(o, r.repo, r.token.login)
+	}
+	return ok(o)
+}
+
+func (g *GitHub) getPermission(r *request) answer {
+	login := strings.ToLower(r.parts["login"])
+	role, set := r.repo.permissions[login]
+	u := g.users[login]
+	if u == nil || (u.bot && !set) {
+		return failure(http.StatusNotFound, r.parts["login"]+" is not a user")
+	}
+	if !set {
+		role = "read" // as everyone has on a public repository
+		if r.repo.private {
+			role = "none"
+		}
+	}
+	return ok(object{"permission": legacy[role], "role_name": role, "user": g.userShape(u.login)})
+}
+
+// isCollaborator says whether someone was given access, which everyone's reading of a public repository is not.
+func (g *GitHub) isCollaborator(r *request) answer {
+	if role := r.repo.permissions[strings.ToLower(r.parts["login"])]; role == "" || role == "none" {
+		return notFound()
+	}
+	return answer{status: http.StatusNoContent}
+}
+
+func (g *GitHub) getUser(r *request) answer {
+	if r.token.kind != PAT && r.token.kind != UserToServer {
+		return failure(http.StatusForbidden, "Resource not accessible by integration")
+	}
+	o := g.userShape(r.token.login)
+	setAll(o, nil, "name company location email hireable bio twitter_username")
+	setAll(o, 0, "public_gists followers following private_gists total_private_repos owned_private_repos disk_usage collaborators")
+	setAll(o, stamp(g.time()), "created_at updated_at")
+	o["blog"], o["public_repos"], o["two_factor_authentication"] = "", 1, true
+	return ok(o)
+}
+
+// worksHere reports whether someone has a role that lets an issue be given to them, or a review be asked of them.
+func (r *repo) worksHere(login string) bool {
+	return slices.Contains([]string{"admin", "maintain", "write", "triage"}, r.permissions[strings.ToLower(login)])
+}
+
+// requestReviewers asks people for a review. It is refused for all of them when it is for one: an author cannot review,
+// nor can a stranger.
+func (g *GitHub) requestReviewers(r *request) answer {
+	is := found(g.findPull(r))
+	var in struct {
+		Reviewers     []string
+		TeamReviewers []string `json:"team_reviewers"`
+	}
+	r.decode(&in)
+	for _, login := range in.Reviewers {
+		switch {
+		case strings.EqualFold(login, is.Author):
+			return unprocessable("Review cannot be requested from pull request author.")
+		case !r.repo.worksHere(login):
+			return unprocessable(fmt.Sprintf("Reviews may only be requested from collaborators. One or more of the users or "+
+				"teams you specified is not a collaborator of the %s repository.", r.repo))
+		}
+	}
+	for _, login := range in.Reviewers {
+		if !named(is.pull.requested, login) {
+			is.pull.requested, is.pull.requests = append(is.pull.requested, login), append(is.pull.requests, login)
+		}
+	}
+	return created(g.pullShape(r.repo, is))
+}
+
+func (g *GitHub) userShapes(logins []string) []object {
+	list := []object{}
+	for _, login := range logins {
+		list = append(list, g.userShape(login))
+	}
+	return list
 }

@@ -1,9 +1,12 @@
 package fake
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,10 +20,7 @@ func (g *GitHub) findPull(r *request) *issue {
 }
 
 func (g *GitHub) getPull(r *request) answer {
-	is := g.findPull(r)
-	if is == nil {
-		return notFound()
-	}
+	is := found(g.findPull(r))
 	return ok(g.fullPullShape(r.repo, is))
 }
 
@@ -63,20 +63,12 @@ func (g *GitHub) createPull(r *request) answer {
 		Draft                   bool
 		MaintainerCanModify     *bool `json:"maintainer_can_modify"`
 	}
-	if bad := r.decode(&in); bad != nil {
-		return *bad
-	}
+	r.decode(&in)
 	if r.repo.settings.noPulls && r.token.kind == Actions {
 		return failure(http.StatusForbidden, "GitHub Actions is not permitted to create or approve pull requests.")
 	}
 	head := strings.TrimPrefix(in.Head, r.repo.owner+":")
 	switch {
-	case in.Title == "":
-		return invalid("PullRequest", "title", "missing_field", "")
-	case in.Head == "":
-		return invalid("PullRequest", "head", "missing_field", "")
-	case in.Base == "":
-		return invalid("PullRequest", "base", "missing_field", "")
 	case g.branchSHA(r.repo, in.Base) == "":
 		return invalid("PullRequest", "base", "invalid", "")
 	case g.branchSHA(r.repo, head) == "":
@@ -96,29 +88,22 @@ func (g *GitHub) createPull(r *request) answer {
 	}
 	is := g.open(r.repo, Issue{Title: in.Title, Body: in.Body, Author: r.token.login})
 	is.pull = &pull{id: g.id(), head: head, base: in.Base, draft: in.Draft}
-	g.pullHappened(r.repo, is, "opened", is.Author)
+	g.subjectHappened(r.repo, is, "opened", is.Author)
 	return created(g.fullPullShape(r.repo, is))
 }
 
 func (g *GitHub) editPull(r *request) answer {
-	is := g.findPull(r)
-	if is == nil {
-		return notFound()
-	}
+	is := found(g.findPull(r))
 	var in struct {
 		Title, Body, State, Base *string
 		MaintainerCanModify      *bool `json:"maintainer_can_modify"`
 	}
-	if bad := r.decode(&in); bad != nil {
-		return *bad
-	}
+	r.decode(&in)
 	switch {
 	case in.Title != nil && *in.Title == "":
 		return invalid("PullRequest", "title", "missing_field", "")
 	case in.Body != nil && utf8.RuneCountInString(*in.Body) > mostCharacters:
 		return invalid("PullRequest", "body", "custom", "body is too long (maximum is 65536 characters)")
-	case in.State != nil && *in.State != "open" && *in.State != "closed":
-		return invalid("PullRequest", "state", "invalid", "")
 	case in.Base != nil && g.branchSHA(r.repo, *in.Base) == "":
 		return invalid("PullRequest", "base", "invalid", "")
 	}
@@ -137,4 +122,57 @@ func (g *GitHub) editPull(r *request) answer {
 func splitName(full string) (owner, name string) {
 	owner, name, _ = strings.Cut(full, "/")
 	return owner, name
+}
+
+// ClosePull closes a pull request without merging it.
+func (g *GitHub) ClosePull(owner, name string, number int) {
+	defer g.lock()()
+	r, is := g.mustPull(owner, name, number)
+	is.Closed, is.UpdatedAt = true, g.time()
+	g.subjectHappened(r, is, "closed", r.owner)
+}
+
+var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? #(\d+)\b`)
+
+// Merge merges a pull request as someone, with a merge commit whose id it returns, and closes the issues that its text
+// says it closes. When its head is not in the repository, only the records say that it was merged.
+func (g *GitHub) Merge(owner, name string, number int, by string) string {
+	defer g.lock()()
+	r, is := g.mustPull(owner, name, number)
+	g.user(by)
+	is.pull.mergeSHA = cmp.Or(g.mergeCommit(r, is, by), g.headSHA(r, is))
+	is.pull.merged, is.pull.mergedBy, is.Closed, is.UpdatedAt = true, by, true, g.time()
+	defer g.subjectHappened(r, is, "closed", by)
+	if is.pull.base != r.defaultBranch {
+		return is.pull.mergeSHA
+	}
+	for _, m := range closing.FindAllStringSubmatch(is.Body, -1) {
+		n, err := strconv.ParseInt(m[1], 10, 64)
+		if linked := r.find(n); err == nil && linked != nil && linked.pull == nil {
+			linked.Closed, linked.UpdatedAt = true, g.time()
+			g.subjectHappened(r, linked, "closed", by)
+		}
+	}
+	return is.pull.mergeSHA
+}
+
+// mergeCommit merges the head into the base; empty when the head does not exist. Callers hold the lock.
+func (g *GitHub) mergeCommit(r *repo, is *issue, by string) string {
+	base, head := g.branchSHA(r, is.pull.base), g.headSHA(r, is)
+	if base == "" || !g.hasCommit(r, head) {
+		return ""
+	}
+	tree, err := runGit(r.gitDir, "", "merge-tree", "--write-tree", base, head)
+	if err != nil {
+		panic(fmt.Sprintf("fake: merging %s#%d: %v", r, is.Number, err))
+	}
+	sha, err := g.writeCommit(r, by, fmt.Sprintf("Merge pull request #%d from %s\n\n%s", is.Number, headLabel(r, is), is.Title),
+		tree, base, head)
+	if err == nil {
+		_, err = runGit(r.gitDir, "", "update-ref", "refs/heads/"+is.pull.base, sha, base)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("fake: merging %s#%d: %v", r, is.Number, err))
+	}
+	return sha
 }

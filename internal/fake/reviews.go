@@ -2,16 +2,14 @@ package fake
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"time"
 )
 
 func (g *GitHub) listReviews(r *request) answer {
-	is := g.findPull(r)
-	if is == nil {
-		return notFound()
-	}
+	is := found(g.findPull(r))
 	return page(g, r, is.pull.reviews, func(v *review) object { return g.reviewShape(r.repo, is, v) })
 }
 
@@ -37,10 +35,7 @@ func (g *GitHub) findReview(r *request) (*issue, *review) {
 }
 
 func (g *GitHub) listPullComments(r *request) answer {
-	is := g.findPull(r)
-	if is == nil {
-		return notFound()
-	}
+	is := found(g.findPull(r))
 	since, err := sinceTime(r.query.Get("since"))
 	if err != nil {
 		return invalid("PullRequestReviewComment", "since", "invalid", "")
@@ -95,36 +90,14 @@ func (g *GitHub) getReviewComment(r *request) answer {
 
 // replyToReviewComment answers in a thread. Only the thread's first comment can be replied to: any other is not found.
 func (g *GitHub) replyToReviewComment(r *request) answer {
-	is := g.findPull(r)
-	if is == nil {
-		return notFound()
-	}
+	is := found(g.findPull(r))
 	in, c := r.repo.findReviewComment(r.number("id"))
 	if c == nil || in != is || c.InReplyTo != 0 {
 		return notFound()
 	}
-	body, bad := reviewCommentBody(r)
-	if bad != nil {
-		return *bad
-	}
+	body := r.textOf("PullRequestReviewComment")
 	added := g.reviewComment(r.repo, is, ReviewComment{Author: r.token.login, Body: body, InReplyTo: c.ID})
 	return created(g.reviewCommentShape(r.repo, is, added))
-}
-
-func reviewCommentBody(r *request) (string, *answer) {
-	var in struct{ Body *string }
-	if bad := r.decode(&in); bad != nil {
-		return "", bad
-	}
-	if in.Body == nil || strings.TrimSpace(*in.Body) == "" {
-		a := invalid("PullRequestReviewComment", "body", "missing_field", "")
-		return "", &a
-	}
-	if utf8.RuneCountInString(*in.Body) > mostCharacters {
-		a := invalid("PullRequestReviewComment", "body", "custom", "body is too long (maximum is 65536 characters)")
-		return "", &a
-	}
-	return *in.Body, nil
 }
 
 func (g *GitHub) reactToReviewComment(r *request) answer {
@@ -133,4 +106,185 @@ func (g *GitHub) reactToReviewComment(r *request) answer {
 		return notFound()
 	}
 	return g.react(r, &c.reactions)
+}
+
+// Review is one review of a pull request.
+type Review struct {
+	ID     int64 // reading only
+	Author string
+	// State is GitHub's word: APPROVED, CHANGES_REQUESTED, COMMENTED (when it is not given), DISMISSED or PENDING.
+	State    string
+	Body     string
+	Commit   string          // the head that was reviewed; the pull request's when it is not given
+	Comments []ReviewComment // each begins a thread
+	At       time.Time
+}
+
+// ReviewComment is one comment on a line of a pull request: a thread's first one, or a reply.
+type ReviewComment struct {
+	ID       int64 // reading only
+	ReviewID int64 // reading only; GitHub puts every comment, replies too, into some review
+	Author   string
+	Path     string // of the thread; ignored in a reply
+	Line     int    // of the thread, in the file as the pull request leaves it; ignored in a reply
+	Body     string
+	// InReplyTo is the thread's first comment, or any other one of it when seeding; 0 begins a thread.
+	InReplyTo int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	Reactions []Reaction // reading only
+	Resolved  bool       // the thread's; reading only
+	Outdated  bool       // the thread's; reading only
+}
+
+type review struct{ Review }
+
+type thread struct {
+	id                 int64
+	path               string
+	line               int
+	resolved, outdated bool
+	comments           []*reviewComment // oldest first
+}
+
+type reviewComment struct {
+	ReviewComment
+	thread    *thread
+	commit    string
+	editedAt  time.Time // zero when its text was never edited
+	reactions []*Reaction
+}
+
+func (c *reviewComment) edit(body string, at time.Time) {
+	c.Body, c.UpdatedAt, c.editedAt = body, at, at
+}
+
+// reviewComments are those of all threads in the order in which they were written.
+func (p *pull) reviewComments() []*reviewComment {
+	var all []*reviewComment
+	for _, th := range p.threads {
+		all = append(all, th.comments...)
+	}
+	slices.SortFunc(all, func(a, b *reviewComment) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// mustPull is for seeding and reading by tests. Callers hold the lock.
+func (g *GitHub) mustPull(owner, name string, number int) (*repo, *issue) {
+	r, is := g.mustIssue(owner, name, number)
+	if is.pull == nil {
+		panic(fmt.Sprintf("fake: %s#%d is no pull request", r, number))
+	}
+	return r, is
+}
+
+// AddReview submits a review with its comments and returns its id.
+func (g *GitHub) AddReview(owner, name string, pull int, v Review) int64 {
+	defer g.lock()()
+	r, is := g.mustPull(owner, name, pull)
+	added := g.review(r, is, v)
+	for _, c := range v.Comments {
+		c.Author = cmp.Or(c.Author, v.Author)
+		g.reviewCommentIn(r, is, added, c)
+	}
+	g.happened(r, "pull_request_review", added.Author, func() object { return g.reviewEvent(r, is, added) })
+	return added.ID
+}
+
+// review adds a review without its comments. Callers hold the lock.
+func (g *GitHub) review(r *repo, is *issue, v Review) *review {
+	g.user(v.Author)
+	v.ID, v.Comments = g.id(), nil
+	v.State, v.Commit = cmp.Or(v.State, "COMMENTED"), cmp.Or(v.Commit, g.headSHA(r, is))
+	if v.At.IsZero() {
+		v.At = g.time()
+	}
+	added := &review{v}
+	is.pull.reviews = append(is.pull.reviews, added)
+	is.pull.requested = slices.DeleteFunc(is.pull.requested, func(l string) bool { return strings.EqualFold(l, v.Author) })
+	is.UpdatedAt = g.time()
+	return added
+}
+
+// AddReviewComment writes a comment on a line or a reply, with a review of its own around it as GitHub makes it, and
+// returns its id.
+func (g *GitHub) AddReviewComment(owner, name string, pull int, c ReviewComment) int64 {
+	defer g.lock()()
+	r, is := g.mustPull(owner, name, pull)
+	return g.reviewComment(r, is, c).ID
+}
+
+func (g *GitHub) reviewComment(r *repo, is *issue, c ReviewComment) *reviewComment {
+	return g.reviewCommentIn(r, is, g.review(r, is, Review{Author: c.Author, At: c.CreatedAt}), c)
+}
+
+// reviewCommentIn adds a comment to its thread, or starts one. Callers hold the lock.
+func (g *GitHub) reviewCommentIn(r *repo, is *issue, v *review, c ReviewComment) *reviewComment {
+	if c.CreatedAt.IsZero() {
+		c.CreatedAt = g.time()
+	}
+	if c.UpdatedAt.IsZero() {
+		c.UpdatedAt = c.CreatedAt
+	}
+	g.user(c.Author)
+	th := &thread{path: c.Path, line: c.Line}
+	if c.InReplyTo != 0 {
+		_, parent := r.findReviewComment(c.InReplyTo)
+		if parent == nil {
+			panic(fmt.Sprintf("fake: there is no review comment %d in %s", c.InReplyTo, r))
+		}
+		th = parent.thread
+		c.InReplyTo, c.Path, c.Line = th.comments[0].ID, th.path, th.line
+	} else {
+		th.id = g.id()
+		is.pull.threads = append(is.pull.threads, th)
+	}
+	c.ID, c.ReviewID, c.Reactions = g.id(), v.ID, nil
+	added := &reviewComment{ReviewComment: c, thread: th, commit: v.Commit}
+	th.comments = append(th.comments, added)
+	is.UpdatedAt = g.time()
+	g.happened(r, "pull_request_review_comment", c.Author, func() object {
+		return g.reviewCommentEvent(r, is, added)
+	})
+	return added
+}
+
+// ResolveThread marks the thread of a comment as resolved, or opens it again.
+func (g *GitHub) ResolveThread(owner, name string, commentID int64, resolved bool) {
+	defer g.lock()()
+	g.mustReviewComment(owner, name, commentID).thread.resolved = resolved
+}
+
+// OutdateThread marks the thread of a comment as one whose line was changed since.
+func (g *GitHub) OutdateThread(owner, name string, commentID int64) {
+	defer g.lock()()
+	g.mustReviewComment(owner, name, commentID).thread.outdated = true
+}
+
+// EditReviewComment replaces the text of a comment, as its author would.
+func (g *GitHub) EditReviewComment(owner, name string, commentID int64, body string) {
+	defer g.lock()()
+	g.mustReviewComment(owner, name, commentID).edit(body, g.time())
+}
+
+func (g *GitHub) mustReviewComment(owner, name string, id int64) *reviewComment {
+	r := g.mustRepo(owner, name)
+	_, c := r.findReviewComment(id)
+	if c == nil {
+		panic(fmt.Sprintf("fake: there is no review comment %d in %s", id, r))
+	}
+	return c
+}
+
+// ReviewComments reads the comments of every thread of a pull request, replies too, oldest first.
+func (g *GitHub) ReviewComments(owner, name string, pull int) []ReviewComment {
+	defer g.lock()()
+	_, is := g.mustPull(owner, name, pull)
+	var all []ReviewComment
+	for _, c := range is.pull.reviewComments() {
+		one := c.ReviewComment
+		one.Reactions, one.Resolved, one.Outdated = values(c.reactions), c.thread.resolved, c.thread.outdated
+		all = append(all, one)
+	}
+	return all
 }

@@ -9,8 +9,7 @@ import (
 
 // AddRepo makes a public repository with an empty bare git repository behind it.
 func (g *GitHub) AddRepo(owner, name, defaultBranch string) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	key := strings.ToLower(owner + "/" + name)
 	if g.repos[key] != nil {
 		return fmt.Errorf("%s/%s already exists", owner, name)
@@ -29,8 +28,7 @@ func (g *GitHub) AddRepo(owner, name, defaultBranch string) error {
 
 // GitDir is where a repository's bare git repository lies.
 func (g *GitHub) GitDir(owner, name string) string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	return g.mustRepo(owner, name).gitDir
 }
 
@@ -42,8 +40,7 @@ func (g *GitHub) CloneURL(owner, name string) string {
 // AddUser makes someone. Whoever is named elsewhere without it is made as a person, or a bot when the login ends in
 // [bot].
 func (g *GitHub) AddUser(login string, bot bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	g.user(login).bot = bot
 }
 
@@ -62,19 +59,17 @@ func (g *GitHub) SetPermission(owner, name, login, role string) {
 	if _, ok := legacy[role]; !ok {
 		panic("fake: there is no role " + role)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	g.user(login)
 	g.mustRepo(owner, name).permissions[strings.ToLower(login)] = role
 }
 
 // AddIssue opens an issue and returns its number; a Number in it is ignored. Its author put its labels on.
 func (g *GitHub) AddIssue(owner, name string, i Issue) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	r := g.mustRepo(owner, name)
 	is := g.open(r, i)
-	g.issueHappened(r, is, "opened", is.Author, nil)
+	g.subjectHappened(r, is, "opened", is.Author)
 	for _, label := range is.Labels {
 		g.labelHappened(r, is, "labeled", label, is.Author)
 	}
@@ -107,8 +102,7 @@ func (g *GitHub) open(r *repo, i Issue) *issue {
 // AddPull opens a pull request without asking git, also one from a fork, and returns its number. Its state is open
 // unless it is given.
 func (g *GitHub) AddPull(owner, name string, p Pull) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	r := g.mustRepo(owner, name)
 	if p.Base == "" {
 		p.Base = r.defaultBranch
@@ -116,41 +110,37 @@ func (g *GitHub) AddPull(owner, name string, p Pull) int {
 	is := g.open(r, Issue{Title: p.Title, Body: p.Body, Author: p.Author, Labels: p.Labels,
 		Closed: p.State == "closed" || p.Merged})
 	is.pull = &pull{id: g.id(), head: p.Head, base: p.Base, headRepo: p.HeadRepo, draft: p.Draft, merged: p.Merged}
-	g.pullHappened(r, is, "opened", is.Author)
+	g.subjectHappened(r, is, "opened", is.Author)
 	return is.Number
 }
 
 // CloseIssue closes an issue or a pull request.
 func (g *GitHub) CloseIssue(owner, name string, number int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	r, is := g.mustIssue(owner, name, number)
 	is.Closed, is.UpdatedAt = true, g.time()
-	g.closedHappened(r, is, r.owner)
+	g.subjectHappened(r, is, "closed", r.owner)
 }
 
 // TransferIssue makes an issue lead to another one of the repository, which stands for one of another repository.
 func (g *GitHub) TransferIssue(owner, name string, number, to int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	_, is := g.mustIssue(owner, name, number)
 	is.movedTo = to
 }
 
 // EditIssue replaces an issue's title and body, as its author would.
 func (g *GitHub) EditIssue(owner, name string, number int, title, body string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	r, is := g.mustIssue(owner, name, number)
 	now, was := g.time(), is.Issue
 	is.Title, is.Body, is.UpdatedAt, is.editedAt = title, body, now, now
-	g.issueHappened(r, is, "edited", is.Author, &was)
+	g.happened(r, "issues", is.Author, func() object { return g.editedEvent(r, is, was) })
 }
 
 // AddComment writes a comment and returns its id, which is its own when it has one. Times that are not given are now.
 func (g *GitHub) AddComment(owner, name string, number int, c Comment) int64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	r, is := g.mustIssue(owner, name, number)
 	return g.comment(r, is, c).ID
 }
@@ -173,32 +163,22 @@ func (g *GitHub) comment(r *repo, is *issue, c Comment) *comment {
 	if c.UpdatedAt.After(is.UpdatedAt) {
 		is.UpdatedAt = c.UpdatedAt
 	}
-	g.happened(r, "issue_comment", c.Author, func() object {
-		return object{"action": "created", "issue": g.issueShape(r, is), "comment": g.commentShape(r, added)}
-	})
+	g.happened(r, "issue_comment", c.Author, func() object { return g.commentEvent(r, added, "created") })
 	return added
 }
 
 // EditComment replaces a comment's body, as its author would.
 func (g *GitHub) EditComment(owner, name string, id int64, body string) {
-	g.mu.Lock()
-	c := g.mustRepo(owner, name).findComment(id)
-	g.mu.Unlock()
-	by := ""
-	if c != nil {
-		by = c.Author
-	}
-	g.EditCommentAs(owner, name, id, body, by)
+	unlock := g.lock()
+	_, c := g.mustComment(owner, name, id)
+	unlock()
+	g.EditCommentAs(owner, name, id, body, c.Author)
 }
 
 // EditCommentAs replaces a comment's body as someone else; empty: an account that is gone.
 func (g *GitHub) EditCommentAs(owner, name string, id int64, body, by string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	c := g.mustRepo(owner, name).findComment(id)
-	if c == nil {
-		panic(fmt.Sprintf("fake: there is no comment %d in %s/%s", id, owner, name))
-	}
+	defer g.lock()()
+	_, c := g.mustComment(owner, name, id)
 	now := g.time()
 	c.Body, c.UpdatedAt, c.editedAt, c.editedBy = body, now, now, by
 }
@@ -206,16 +186,14 @@ func (g *GitHub) EditCommentAs(owner, name string, id int64, body, by string) {
 // Label puts a label on an issue as actor, and records it in the issue's event log. A label that is on already stays,
 // without an event.
 func (g *GitHub) Label(owner, name string, number int, label, actor string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	r, is := g.mustIssue(owner, name, number)
 	g.label(r, is, label, actor)
 }
 
 // Unlabel takes a label off again.
 func (g *GitHub) Unlabel(owner, name string, number int, label, actor string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	r, is := g.mustIssue(owner, name, number)
 	g.unlabel(r, is, label, actor)
 }

@@ -60,12 +60,6 @@ func TestInvalid(t *testing.T) {
 	s.branch("work")
 	c := s.client(pat)
 	long := func(n int) *string { return github.String(strings.Repeat("x", n)) }
-	label := func(l github.Label) func() error {
-		return func() error {
-			_, _, err := c.Issues.CreateLabel(s.ctx, owner, name, &l)
-			return err
-		}
-	}
 	pull := func(change func(*github.NewPullRequest)) func() error {
 		return func() error {
 			p := newPull("work")
@@ -81,10 +75,6 @@ func TestInvalid(t *testing.T) {
 		}
 	}
 	for what, ask := range map[string]func() error{
-		"a colour with #":         label(github.Label{Name: github.String("l"), Color: github.String("#ededed")}),
-		"a long label":            label(github.Label{Name: long(51)}),
-		"a long description":      label(github.Label{Name: github.String("l"), Description: long(101)}),
-		"a pull without a title":  pull(func(p *github.NewPullRequest) { p.Title = nil }),
 		"a pull with a long body": pull(func(p *github.NewPullRequest) { p.Body = long(65537) }),
 		"a pull with a long name": pull(func(p *github.NewPullRequest) { p.Title = long(257) }),
 		"a pull to nowhere":       pull(func(p *github.NewPullRequest) { p.Base = github.String("nope") }),
@@ -101,5 +91,4 @@ func TestInvalid(t *testing.T) {
 		}
 	}
 	equal(t, "pull requests", len(s.Pulls(owner, name)), 1)
-	equal(t, "labels", len(s.RepoLabels(owner, name)), 0)
 }

@@ -43,37 +43,32 @@ type repoSettings struct {
 
 // SetActions sets a repository's settings of GitHub Actions.
 func (g *GitHub) SetActions(owner, name string, s ActionsSettings) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	settings := &g.mustRepo(owner, name).settings
 	settings.actions, settings.noPulls = s, !s.CanApprovePullRequest
 }
 
 // SetSecrets sets the names of a repository's secrets.
 func (g *GitHub) SetSecrets(owner, name string, secrets ...string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	g.mustRepo(owner, name).settings.secrets = slices.Clone(secrets)
 }
 
 // SetOrganizationSecrets sets the names of the organization's secrets that a repository can use.
 func (g *GitHub) SetOrganizationSecrets(owner, name string, secrets ...string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	g.mustRepo(owner, name).settings.orgSecrets = slices.Clone(secrets)
 }
 
 // SetPrivate makes a repository private: a token then needs a permission for reading too.
 func (g *GitHub) SetPrivate(owner, name string, private bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	g.mustRepo(owner, name).private = private
 }
 
 // ProtectBranch protects a branch. Nothing is enforced: it is only told.
 func (g *GitHub) ProtectBranch(owner, name, branch string, p Protection) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	s := &g.mustRepo(owner, name).settings
 	if s.protections == nil {
 		s.protections = map[string]Protection{}
@@ -83,8 +78,7 @@ func (g *GitHub) ProtectBranch(owner, name, branch string, p Protection) {
 
 // SetRules sets the rules that rulesets put on a branch. Nothing is enforced: they are only told.
 func (g *GitHub) SetRules(owner, name, branch string, rules ...Rule) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	s := &g.mustRepo(owner, name).settings
 	if s.rules == nil {
 		s.rules = map[string][]Rule{}

@@ -148,6 +148,15 @@ func (r *repo) findComment(id int64) *comment {
 	return nil
 }
 
+func (g *GitHub) mustComment(owner, name string, id int64) (*repo, *comment) {
+	r := g.mustRepo(owner, name)
+	c := r.findComment(id)
+	if c == nil {
+		panic(fmt.Sprintf("fake: there is no comment %d in %s", id, r))
+	}
+	return r, c
+}
+
 // mustRepo and mustIssue are for seeding and reading by tests. Callers hold the lock.
 func (g *GitHub) mustRepo(owner, name string) *repo {
 	r := g.repos[strings.ToLower(owner+"/"+name)]
@@ -168,16 +177,14 @@ func (g *GitHub) mustIssue(owner, name string, number int) (*repo, *issue) {
 
 // Issue reads one issue, or the issue side of a pull request.
 func (g *GitHub) Issue(owner, name string, number int) Issue {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	_, is := g.mustIssue(owner, name, number)
 	return is.copy()
 }
 
 // Issues reads every issue and pull request, by number.
 func (g *GitHub) Issues(owner, name string) []Issue {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	var all []Issue
 	for _, is := range g.mustRepo(owner, name).issues {
 		all = append(all, is.copy())
@@ -193,8 +200,7 @@ func (is *issue) copy() Issue {
 
 // Comments reads an issue's comments, oldest first, with their reactions.
 func (g *GitHub) Comments(owner, name string, number int) []Comment {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	_, is := g.mustIssue(owner, name, number)
 	var all []Comment
 	for _, c := range is.comments {
@@ -207,24 +213,21 @@ func (g *GitHub) Comments(owner, name string, number int) []Comment {
 
 // Reactions reads the reactions to an issue itself, oldest first.
 func (g *GitHub) Reactions(owner, name string, number int) []Reaction {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	_, is := g.mustIssue(owner, name, number)
 	return values(is.reactions)
 }
 
 // LabelEvents reads which labels were put on an issue and taken off, oldest first.
 func (g *GitHub) LabelEvents(owner, name string, number int) []LabelEvent {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	_, is := g.mustIssue(owner, name, number)
 	return values(is.events)
 }
 
 // RepoLabels reads the names of the labels that a repository knows.
 func (g *GitHub) RepoLabels(owner, name string) []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	var names []string
 	for _, l := range g.mustRepo(owner, name).labels {
 		names = append(names, l.name)
@@ -234,8 +237,7 @@ func (g *GitHub) RepoLabels(owner, name string) []string {
 
 // Pulls reads every pull request, by number.
 func (g *GitHub) Pulls(owner, name string) []Pull {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	r := g.mustRepo(owner, name)
 	var all []Pull
 	for _, is := range r.issues {

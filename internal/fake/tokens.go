@@ -1,16 +1,23 @@
 package fake
 
 import (
-	"crypto"
+	"cmp"
+	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"math/big"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/golang-jwt/jwt/v4"
 )
 
 // TokenKind is what a token stands for; it decides what may be asked with it.
@@ -42,8 +49,7 @@ type token struct {
 
 // AddToken lets value in as login. An Actions token's login is github-actions[bot] when it is not given.
 func (g *GitHub) AddToken(value, login string, kind TokenKind) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	if login == "" && kind == Actions {
 		login = "github-actions[bot]"
 	}
@@ -53,16 +59,14 @@ func (g *GitHub) AddToken(value, login string, kind TokenKind) {
 
 // RevokeToken shuts value out again.
 func (g *GitHub) RevokeToken(value string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	delete(g.tokens, value)
 }
 
 // AppTokens counts the installation tokens that Apps have made: those that still let someone in, and those that who
 // had them has revoked.
 func (g *GitHub) AppTokens() (open, revoked int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	for _, t := range g.tokens {
 		if t.kind == Installation && t.app != nil {
 			open++
@@ -86,8 +90,7 @@ func (g *GitHub) identify(r *http.Request) (*token, *answer) {
 		a := failure(http.StatusUnauthorized, "Requires authentication")
 		return nil, &a
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.lock()()
 	if t := g.tokens[value]; t != nil && g.counts(t) {
 		return t, nil
 	}
@@ -104,51 +107,241 @@ func (g *GitHub) identify(r *http.Request) (*token, *answer) {
 }
 
 // verify finds the App that signed a web token. Callers hold the lock.
-func (g *GitHub) verify(jwt string) (*App, error) {
-	parts := strings.Split(jwt, ".")
-	var head struct{ Alg string }
-	var claims struct {
-		Iss any
-		Iat float64
-		Exp float64
-	}
-	for i, into := range []any{&head, &claims} {
-		raw, err := base64.RawURLEncoding.DecodeString(parts[i])
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(raw, into); err != nil {
-			return nil, err
-		}
-	}
-	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
-	if err != nil {
+func (g *GitHub) verify(text string) (*App, error) {
+	var app *App
+	var claims jwt.RegisteredClaims
+	_, err := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithoutClaimsValidation()).ParseWithClaims(text,
+		&claims, func(*jwt.Token) (any, error) {
+			for _, app = range g.apps {
+				if claims.Issuer == strconv.FormatInt(app.ID, 10) && app.Key != nil {
+					return app.Key, nil
+				}
+			}
+			return nil, fmt.Errorf("no App has the issuer %s", claims.Issuer)
+		})
+	now := g.now()
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if head.Alg != "RS256" {
-		return nil, fmt.Errorf("alg is %q, not RS256", head.Alg)
-	}
-	now := float64(g.now().Unix())
-	if claims.Exp < now || claims.Exp > now+10*60 {
-		return nil, fmt.Errorf("'Expiration time' claim ('exp') is past or too far in the future")
-	}
-	if claims.Iat > now+60 {
-		return nil, fmt.Errorf("'Issued at' claim ('iat') must be an Integer representing the time that the assertion was " +
+	case claims.ExpiresAt == nil || claims.ExpiresAt.Before(now) || claims.ExpiresAt.After(now.Add(10*time.Minute)):
+		return nil, errors.New("'Expiration time' claim ('exp') is past or too far in the future")
+	case claims.IssuedAt != nil && claims.IssuedAt.After(now.Add(time.Minute)):
+		return nil, errors.New("'Issued at' claim ('iat') must be an Integer representing the time that the assertion was " +
 			"issued")
 	}
-	issuer := fmt.Sprint(claims.Iss)
-	if f, ok := claims.Iss.(float64); ok {
-		issuer = strconv.FormatFloat(f, 'f', -1, 64)
+	return app, nil
+}
+
+// Permissions are what a token may do, by area: "" for nothing, "read" or "write". What is public can be read without
+// any.
+type Permissions struct {
+	Actions        string `json:"actions,omitempty"`
+	Administration string `json:"administration,omitempty"`
+	Checks         string `json:"checks,omitempty"`
+	Contents       string `json:"contents,omitempty"`
+	Issues         string `json:"issues,omitempty"`
+	Members        string `json:"members,omitempty"`
+	PullRequests   string `json:"pull_requests,omitempty"`
+	Secrets        string `json:"secrets,omitempty"`
+	Statuses       string `json:"statuses,omitempty"`
+	Workflows      string `json:"workflows,omitempty"`
+}
+
+// granted are the permissions that are not empty, under GitHub's names.
+func (p Permissions) granted() map[string]string {
+	names := map[string]string{"metadata": "read"}
+	raw, _ := json.Marshal(p) // of strings
+	_ = json.Unmarshal(raw, &names)
+	return names
+}
+
+// fromNames is the other way round.
+func fromNames(names map[string]string) *Permissions {
+	p := new(Permissions)
+	raw, _ := json.Marshal(names) // of strings
+	_ = json.Unmarshal(raw, p)
+	return p
+}
+
+// Token is a token that may less than everything, or is of a kind that GitHub treats in its own way.
+type Token struct {
+	Value, Login string
+	Kind         TokenKind
+	// Permissions are those of GITHUB_TOKEN, of an installation or of a fine-grained personal token; nil for all of them.
+	Permissions *Permissions
+	// Scopes make it a classic personal token, which may write with the scope repo or public_repo alone.
+	Scopes []string
+	// SSO is the address at which the token has to be let into an organization first; empty when it is.
+	SSO string
+}
+
+// AddLimitedToken lets a token in. Its login is github-actions[bot] when none is given and it is of the kind Actions.
+func (g *GitHub) AddLimitedToken(t Token) {
+	g.AddToken(t.Value, t.Login, t.Kind)
+	defer g.lock()()
+	added := g.tokens[t.Value]
+	added.permissions, added.scopes, added.sso = t.Permissions, t.Scopes, t.SSO
+}
+
+func (t *token) classic() bool { return t.scopes != nil }
+
+// may reports whether a token has what an operation needs: "issues=write; pull_requests=write" is one of the two.
+func (t *token) may(needs string) bool {
+	if t.permissions == nil || needs == "" {
+		return true
 	}
-	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	for _, app := range g.apps {
-		if issuer != strconv.FormatInt(app.ID, 10) || app.Key == nil {
-			continue
+	has := t.permissions.granted()
+	for alternative := range strings.SplitSeq(needs, "; ") {
+		enough := true
+		for need := range strings.SplitSeq(alternative, ",") {
+			name, level, _ := strings.Cut(need, "=")
+			enough = enough && (has[name] == "write" || (has[name] == "read" && level == "read"))
 		}
-		if err := rsa.VerifyPKCS1v15(app.Key, crypto.SHA256, digest[:], signature); err != nil {
-			return nil, err
+		if enough {
+			return true
 		}
-		return app, nil
 	}
-	return nil, fmt.Errorf("no App has the issuer %s", issuer)
+	return false
+}
+
+// forbidden is GitHub's 403 to a token that lacks a permission.
+func (t *token) forbidden() answer {
+	if t.kind == PAT {
+		return failure(http.StatusForbidden, "Resource not accessible by personal access token")
+	}
+	return failure(http.StatusForbidden, "Resource not accessible by integration")
+}
+
+// settings are what only an administrator may read, however public the repository is.
+var settings = []string{"administration=read", "secrets=read"}
+
+// permit judges whether a token may do what a route does; nil when it may. Callers hold the lock.
+func (g *GitHub) permit(rt *route, r *request) *answer {
+	t, refused := r.token, answer{}
+	reading := rt.method == http.MethodGet
+	switch {
+	case rt.needs == appOnly && t.kind != appKind:
+		refused = failure(http.StatusUnauthorized, "A JSON web token could not be decoded")
+	case rt.needs == appOnly:
+		return nil
+	case t.sso != "" && r.repo != nil:
+		refused = failure(http.StatusForbidden, "Resource protected by organization SAML enforcement. "+
+			"You must grant your Personal Access token access to this organization.")
+		refused.header = http.Header{"X-Github-Sso": {"required; url=" + t.sso}}
+	case t.classic() && !reading && !slices.Contains(t.scopes, "repo") && !slices.Contains(t.scopes, "public_repo"):
+		refused = notFound()
+		refused.header = http.Header{"X-Accepted-Oauth-Scopes": {"public_repo, repo"}}
+	case slices.Contains(settings, rt.needs) && t.kind == PAT && r.repo.permissions[strings.ToLower(t.login)] != "admin":
+		refused = failure(http.StatusForbidden, "Must have admin rights to Repository.")
+	case reading && !slices.Contains(settings, rt.needs) && r.repo != nil && !r.repo.private:
+		return nil
+	case !t.may(rt.needs):
+		refused = t.forbidden()
+	default:
+		return nil
+	}
+	return &refused
+}
+
+// announce sends the headers that tell what a token can do and what was needed.
+func (t *token) announce(h http.Header, needs string) {
+	if t.classic() {
+		h.Set("X-OAuth-Scopes", strings.Join(t.scopes, ", "))
+		return
+	}
+	if needs != "" && needs != appOnly {
+		h.Set("X-Accepted-GitHub-Permissions", needs)
+	}
+}
+
+// mayPush is GitHub's refusal of a push; empty when the token may.
+func (t *token) mayPush(r *repo) string {
+	if t.may("contents=write") && (!t.classic() || slices.Contains(t.scopes, "repo") ||
+		slices.Contains(t.scopes, "public_repo")) {
+		return ""
+	}
+	return fmt.Sprintf("Permission to %s.git denied to %s.", r, t.login)
+}
+
+// RunnerJob is a job of GitHub Actions, as the tokens say by which it tells others who it is.
+type RunnerJob struct {
+	Owner, Name string // of its repository
+	Workflow    string // "runner.yml"
+	Run         int64  // the number of its run; of several jobs each needs another
+	Ref         string // empty: that of the default branch
+	Event       string // empty: workflow_dispatch
+	// Claims replace those of the token: {"exp": 0}.
+	Claims map[string]any
+}
+
+// jobTokens is where tokens of jobs are made, as on GitHub Enterprise Server.
+const jobTokens = "/_services/token"
+
+// jobKey signs the tokens of jobs.
+var jobKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+// JobToken is a job's token for someone, the audience.
+func (g *GitHub) JobToken(j RunnerJob, audience string) string {
+	defer g.lock()()
+	return g.jobToken(j, audience)
+}
+
+func (g *GitHub) jobToken(j RunnerJob, audience string) string {
+	r := g.mustRepo(j.Owner, j.Name)
+	ref, visibility := cmp.Or(j.Ref, "refs/heads/"+r.defaultBranch), "public"
+	if r.private {
+		visibility = "private"
+	}
+	name, now := r.owner+"/"+r.name, g.now()
+	workflow := name + "/.github/workflows/" + j.Workflow + "@" + ref
+	claims := jwt.MapClaims{
+		"jti": node("J", g.id()), "iss": g.url + jobTokens, "aud": audience, "sub": "repo:" + name + ":ref:" + ref,
+		"iat": now.Unix(), "nbf": now.Add(-time.Minute).Unix(), "exp": now.Add(5 * time.Minute).Unix(), "ref": ref,
+		"repository": name, "repository_id": strconv.FormatInt(r.id, 10), "repository_visibility": visibility,
+		"repository_owner": r.owner, "event_name": cmp.Or(j.Event, "workflow_dispatch"), "workflow_ref": workflow,
+		"job_workflow_ref": workflow, "run_id": strconv.FormatInt(j.Run, 10), "run_attempt": "1",
+		"runner_environment": "github-hosted",
+	}
+	maps.Copy(claims, j.Claims)
+	token := jwt.NewWithClaims(jwt.SigningMethodRS256, claims)
+	token.Header["kid"] = "1"
+	signed, err := token.SignedString(jobKey())
+	if err != nil {
+		panic(err)
+	}
+	return signed
+}
+
+// JobEnviron is what the environment of a job has, so that it gets its tokens: NAME=value.
+func (g *GitHub) JobEnviron(j RunnerJob) []string {
+	defer g.lock()()
+	bearer := node("JobToken", g.id())
+	g.jobs[bearer] = j
+	return []string{"GITHUB_ACTIONS=true", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=" + bearer,
+		fmt.Sprintf("ACTIONS_ID_TOKEN_REQUEST_URL=%s%s/request?run=%d", g.url, jobTokens, j.Run)}
+}
+
+// answerJobToken gives jobs their tokens, and others the key that these are signed with.
+func (g *GitHub) answerJobToken(r *http.Request) answer {
+	defer g.lock()()
+	switch r.URL.Path {
+	case jobTokens + "/.well-known/jwks":
+		key := jobKey().PublicKey
+		return ok(object{"keys": []object{{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "1",
+			"n": base64.RawURLEncoding.EncodeToString(key.N.Bytes()),
+			"e": base64.RawURLEncoding.EncodeToString(big.NewInt(int64(key.E)).Bytes())}}})
+	case jobTokens + "/request":
+		job, known := g.jobs[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+		if !known {
+			return failure(http.StatusUnauthorized, "The bearer token is no job's")
+		}
+		return ok(object{"value": g.jobToken(job, r.URL.Query().Get("audience"))})
+	}
+	return notFound()
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/fake"
 )
 
 const workflowPath = ".github/workflows/ralph.yml"
@@ -75,7 +76,8 @@ func TestMakeLabel(t *testing.T) {
 	if got := must[[]string](t)(c.Labels(t.Context())); len(got) != 1 || got[0] != "ralph" {
 		t.Errorf("labels: %q", got)
 	}
-	if err := c.MakeLabel(t.Context(), "odd", "no color", ""); err == nil ||
+	s.Fail(fake.Fault{Match: "POST /repos/.../labels", Status: 422})
+	if err := c.MakeLabel(t.Context(), "odd", "5319e7", ""); err == nil ||
 		!strings.Contains(err.Error(), "making the label odd: GitHub refuses what was sent (422") {
 		t.Error(err)
 	}

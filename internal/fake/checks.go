@@ -1,0 +1,492 @@
+package fake
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// checkRunInput is the body of a new check run and of a change to one. What is nil was not given.
+type checkRunInput struct {
+	Name        *string
+	HeadSHA     string  `json:"head_sha"`
+	ExternalID  *string `json:"external_id"`
+	DetailsURL  *string `json:"details_url"`
+	Status      *string
+	Conclusion  *string
+	StartedAt   *time.Time `json:"started_at"`
+	CompletedAt *time.Time `json:"completed_at"`
+	Output      *struct {
+		Title, Summary, Text string
+		Annotations          []Annotation
+	}
+	Actions any
+}
+
+// checksApp is the App that a token writes check runs for. People are refused: only Apps may.
+func checksApp(r *request) *App {
+	switch {
+	case r.token.app != nil:
+		return r.token.app
+	case r.token.kind == Actions:
+		return actionsApp
+	case r.token.permissions != nil:
+		panic(r.token.forbidden())
+	}
+	panic(failure(http.StatusForbidden, "You must authenticate via a GitHub App."))
+}
+
+func (g *GitHub) createCheckRun(r *request) answer {
+	app := checksApp(r)
+	var in checkRunInput
+	r.decode(&in)
+	if !isSHA(in.HeadSHA) || !g.hasCommit(r.repo, in.HeadSHA) {
+		return unprocessable("No commit found for SHA: " + in.HeadSHA)
+	}
+	c := g.checkRun(r.repo, app, *in.Name, in.HeadSHA)
+	g.fill(c, in)
+	return created(g.checkRunShape(r.repo, c))
+}
+
+func (g *GitHub) editCheckRun(r *request) answer {
+	app, c := checksApp(r), found(r.repo.findCheckRun(r.number("id")))
+	if c.app.ID != app.ID {
+		return failure(http.StatusForbidden,
+			fmt.Sprintf("Invalid app_id `%d` - check run can only be modified by the GitHub App that created it.", app.ID))
+	}
+	var in checkRunInput
+	r.decode(&in)
+	g.fill(c, in)
+	return ok(g.checkRunShape(r.repo, c))
+}
+
+// odd reports whether GitHub would refuse an annotation that its description allows.
+func (a Annotation) odd() bool {
+	return a.StartLine < 1 || a.EndLine < a.StartLine || len(a.Message) > 64<<10 || len(a.RawDetails) > 64<<10 ||
+		utf8.RuneCountInString(a.Title) > 255
+}
+
+// fill puts what was given into a check run. Annotations are added to those that exist. Callers hold the lock.
+func (g *GitHub) fill(c *checkRun, in checkRunInput) {
+	for to, from := range map[*string]*string{
+		&c.Name: in.Name, &c.ExternalID: in.ExternalID, &c.DetailsURL: in.DetailsURL, &c.Status: in.Status,
+		&c.Conclusion: in.Conclusion,
+	} {
+		if from != nil {
+			*to = *from
+		}
+	}
+	if in.StartedAt != nil {
+		c.StartedAt = in.StartedAt.UTC()
+	}
+	switch {
+	case in.Conclusion != nil || in.CompletedAt != nil:
+		c.Status, c.CompletedAt = "completed", g.time()
+		if in.CompletedAt != nil {
+			c.CompletedAt = in.CompletedAt.UTC()
+		}
+	case in.Status != nil: // a run that is begun again
+		c.Conclusion, c.CompletedAt = "", time.Time{}
+	}
+	if out := in.Output; out != nil {
+		c.Title, c.Summary, c.Text = out.Title, out.Summary, out.Text
+		if slices.ContainsFunc(out.Annotations, Annotation.odd) {
+			panic(invalid("CheckRun", "annotations", "invalid", ""))
+		}
+		c.Annotations = append(c.Annotations, out.Annotations...)
+	}
+}
+
+func (g *GitHub) getCheckRun(r *request) answer {
+	c := found(r.repo.findCheckRun(r.number("id")))
+	return ok(g.checkRunShape(r.repo, c))
+}
+
+func (g *GitHub) listAnnotations(r *request) answer {
+	c := found(r.repo.findCheckRun(r.number("id")))
+	return page(g, r, c.Annotations, func(a Annotation) object { return g.annotationShape(r.repo, c, a) })
+}
+
+// listCheckRuns lists newest first; unless filter is all, only an App's newest run of each name.
+func (g *GitHub) listCheckRuns(r *request) answer {
+	sha := g.commitOf(r.repo, r.parts["ref"])
+	if sha == "" {
+		return unprocessable("No commit found for SHA: " + r.parts["ref"])
+	}
+	q, seen := r.query, map[string]bool{}
+	var found []*checkRun
+	for _, c := range slices.Backward(r.repo.checkRuns) {
+		key := fmt.Sprint(c.app.ID, " ", c.Name)
+		if c.HeadSHA != sha || (q.Get("filter") != "all" && seen[key]) {
+			continue
+		}
+		seen[key] = true
+		if (q.Get("check_name") == "" || q.Get("check_name") == c.Name) &&
+			(q.Get("status") == "" || q.Get("status") == c.Status) &&
+			(q.Get("app_id") == "" || q.Get("app_id") == strconv.FormatInt(c.app.ID, 10)) {
+			found = append(found, c)
+		}
+	}
+	return counted(page(g, r, found, func(c *checkRun) object { return g.checkRunShape(r.repo, c) }), "check_runs",
+		len(found))
+}
+
+// commitOf is the commit that a branch, a tag or an id names; empty for none. Callers hold the lock.
+func (g *GitHub) commitOf(r *repo, ref string) string {
+	plain := ref
+	for _, prefix := range []string{"heads/", "tags/"} {
+		if len(plain) > len(prefix) && plain[:len(prefix)] == prefix {
+			plain = "refs/" + plain
+		}
+	}
+	return cmp.Or(g.branchSHA(r, ref),
+		g.read(r, "rev-parse", "--verify", "--quiet", "--end-of-options", plain+"^{commit}"))
+}
+
+// CheckRun is one check run on a commit.
+type CheckRun struct {
+	ID                   int64 // reading only
+	Name, HeadSHA        string
+	App                  string // the slug of the App that wrote it; github-actions when it is not given
+	ExternalID           string
+	DetailsURL           string
+	Status               string // queued, in_progress or completed; completed when there is a Conclusion, else in_progress
+	Conclusion           string // empty until it is completed
+	Title, Summary, Text string
+	Annotations          []Annotation
+	StartedAt            time.Time
+	CompletedAt          time.Time // zero until it is completed
+}
+
+// Annotation is a check run's remark on lines of a file.
+type Annotation struct {
+	Path        string
+	StartLine   int    `json:"start_line"`
+	EndLine     int    `json:"end_line"`
+	StartColumn int    `json:"start_column"` // 0, with EndColumn, for the whole lines
+	EndColumn   int    `json:"end_column"`
+	Level       string `json:"annotation_level"` // notice, warning or failure
+	Message     string
+	Title       string
+	RawDetails  string `json:"raw_details"`
+}
+
+type checkRun struct {
+	CheckRun
+	app   *App
+	suite *suite
+}
+
+// suite is what an App found out about one commit.
+type suite struct {
+	id     int64
+	app    *App
+	sha    string
+	branch string
+	at     time.Time
+}
+
+// actionsApp is the App behind GITHUB_TOKEN, with its true number.
+var actionsApp = &App{ID: 15368, Slug: "github-actions", Owner: "github"}
+
+func (r *repo) findCheckRun(id int64) *checkRun {
+	for _, c := range r.checkRuns {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// checkRun adds a queued run of an App, in the App's suite of the commit. Callers hold the lock.
+func (g *GitHub) checkRun(r *repo, app *App, name, sha string) *checkRun {
+	s := g.suite(r, app, sha)
+	c := &checkRun{CheckRun: CheckRun{ID: g.id(), Name: name, HeadSHA: sha, App: app.Slug, Status: "queued",
+		StartedAt: g.time()}, app: app, suite: s}
+	r.checkRuns = append(r.checkRuns, c)
+	return c
+}
+
+func (g *GitHub) suite(r *repo, app *App, sha string) *suite {
+	for _, s := range r.suites {
+		if s.app.ID == app.ID && s.sha == sha {
+			return s
+		}
+	}
+	s := &suite{id: g.id(), app: app, sha: sha, branch: g.branchAt(r, sha), at: g.time()}
+	r.suites = append(r.suites, s)
+	return s
+}
+
+// branchAt is a branch whose head is a commit, empty when there is none. Callers hold the lock.
+func (g *GitHub) branchAt(r *repo, sha string) string {
+	name, _, _ := strings.Cut(g.read(r, "for-each-ref", "--format=%(refname:lstrip=2)", "--points-at="+sha, "refs/heads"),
+		"\n")
+	return name
+}
+
+// appOf finds an App by its slug, or makes one up. Callers hold the lock.
+func (g *GitHub) appOf(slug string) *App {
+	if slug == "" || slug == actionsApp.Slug {
+		return actionsApp
+	}
+	for _, a := range slices.Concat(g.apps, g.strangers) {
+		if a.Slug == slug {
+			return a
+		}
+	}
+	a := &App{ID: g.id(), Slug: slug, Owner: slug}
+	g.strangers = append(g.strangers, a)
+	return a
+}
+
+// AddCheckRun puts a check run on a commit, as CI would, and returns its id. One of github-actions is the job of a
+// workflow run too: a log can be given to it (SetJobLog).
+func (g *GitHub) AddCheckRun(owner, name string, c CheckRun) int64 {
+	defer g.lock()()
+	r := g.mustRepo(owner, name)
+	added := g.checkRun(r, g.appOf(c.App), c.Name, c.HeadSHA)
+	begun := added.StartedAt
+	c.ID, c.App = added.ID, added.app.Slug
+	if c.StartedAt.IsZero() {
+		c.StartedAt = begun
+	}
+	if c.Conclusion != "" {
+		c.Status = "completed"
+	}
+	c.Status = cmp.Or(c.Status, "in_progress")
+	if c.Status == "completed" && c.CompletedAt.IsZero() {
+		c.CompletedAt = g.time()
+	}
+	c.Annotations = slices.Clone(c.Annotations)
+	added.CheckRun = c
+	if added.app == actionsApp {
+		g.jobOf(r, added)
+	}
+	return added.ID
+}
+
+// FinishCheckRun completes a check run with a conclusion, as in "failure".
+func (g *GitHub) FinishCheckRun(owner, name string, id int64, conclusion string) {
+	defer g.lock()()
+	c := g.mustCheckRun(owner, name, id)
+	c.Status, c.Conclusion, c.CompletedAt = "completed", conclusion, g.time()
+}
+
+func (g *GitHub) mustCheckRun(owner, name string, id int64) *checkRun {
+	r := g.mustRepo(owner, name)
+	c := r.findCheckRun(id)
+	if c == nil {
+		panic(fmt.Sprintf("fake: there is no check run %d in %s", id, r))
+	}
+	return c
+}
+
+// CheckRuns reads the check runs on a commit, oldest first, with their annotations.
+func (g *GitHub) CheckRuns(owner, name, sha string) []CheckRun {
+	defer g.lock()()
+	var all []CheckRun
+	for _, c := range g.mustRepo(owner, name).checkRuns {
+		if c.HeadSHA == sha {
+			one := c.CheckRun
+			one.Annotations = slices.Clone(c.Annotations)
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+func (g *GitHub) workflowShape(r *repo, w *run) object {
+	at, file := stamp(r.createdAt), path.Base(w.Path)
+	return object{
+		"id": w.workflowID, "node_id": node("W", w.workflowID), "name": w.Name, "path": w.Path, "state": "active",
+		"created_at": at,
+		"updated_at": at, "url": fmt.Sprintf("%s/actions/workflows/%d", g.repoAPI(r), w.workflowID),
+		"html_url":  fmt.Sprintf("%s/%s/blob/%s/%s", g.url, r, r.defaultBranch, w.Path),
+		"badge_url": fmt.Sprintf("%s/%s/workflows/%s/badge.svg", g.url, r, file),
+	}
+}
+
+// wholeSuite is a suite that is not a part of something else.
+func (g *GitHub) wholeSuite(r *repo, s *suite) object {
+	o := g.suiteShape(r, s)
+	for key, v := range (object{
+		"latest_check_runs_count": len(r.checkRunsOf(s)),
+		"check_runs_url":          fmt.Sprintf("%s/check-suites/%d/check-runs", g.repoAPI(r), s.id),
+		"head_commit":             g.headCommit(r, s.sha), "rerequestable": true, "runs_rerequestable": true,
+	}) {
+		o[key] = v
+	}
+	return o
+}
+
+func (g *GitHub) getCheckSuite(r *request) answer {
+	for _, s := range r.repo.suites {
+		if s.id == r.number("id") {
+			o := g.wholeSuite(r.repo, s)
+			o["repository"] = g.repoShape(r.repo, "")
+			return ok(o)
+		}
+	}
+	return notFound()
+}
+
+// bot is the login that an App writes as.
+func (a *App) bot() string { return a.Slug + "[bot]" }
+
+func (r *repo) checkRunsOf(s *suite) []*checkRun {
+	var all []*checkRun
+	for _, c := range r.checkRuns {
+		if c.suite == s {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (g *GitHub) suiteShape(r *repo, s *suite) object {
+	status, conclusion := s.state(r)
+	return object{
+		"id": s.id, "node_id": node("CS", s.id), "head_branch": text(s.branch), "head_sha": s.sha, "status": status,
+		"conclusion": text(conclusion), "url": fmt.Sprintf("%s/check-suites/%d", g.repoAPI(r), s.id), "before": nil,
+		"after":         s.sha,
+		"pull_requests": g.pullsAt(r, s.sha), "app": g.appShape(s.app), "created_at": stamp(s.at),
+		"updated_at": stamp(g.time()),
+	}
+}
+
+// state is what a suite's newest run of each name comes to.
+func (s *suite) state(r *repo) (status, conclusion string) {
+	newest := map[string]*checkRun{}
+	for _, c := range r.checkRunsOf(s) {
+		newest[c.Name] = c
+	}
+	conclusion = "success"
+	for _, c := range newest {
+		switch c.Conclusion {
+		case "":
+			return "in_progress", ""
+		case "success", "neutral", "skipped":
+		default:
+			conclusion = "failure"
+		}
+	}
+	if len(newest) == 0 {
+		return "queued", ""
+	}
+	return "completed", conclusion
+}
+
+// Status is one commit status.
+type Status struct {
+	Context string // default when it is not given
+	State   string // error, failure, pending or success
+	// Description and TargetURL may be empty.
+	Description, TargetURL string
+	Creator                string
+}
+
+type status struct {
+	Status
+	id  int64
+	sha string
+	at  time.Time
+}
+
+// AddStatus sets a status on a commit, as CI would.
+func (g *GitHub) AddStatus(owner, name, sha string, s Status) {
+	defer g.lock()()
+	g.status(g.mustRepo(owner, name), sha, s)
+}
+
+func (g *GitHub) status(r *repo, sha string, s Status) *status {
+	s.Context, s.Creator = cmp.Or(s.Context, "default"), cmp.Or(s.Creator, r.owner)
+	g.user(s.Creator)
+	added := &status{Status: s, id: g.id(), sha: sha, at: g.time()}
+	r.statuses = append(r.statuses, added)
+	return added
+}
+
+// Statuses reads every status that was set on a commit, oldest first.
+func (g *GitHub) Statuses(owner, name, sha string) []Status {
+	defer g.lock()()
+	var all []Status
+	for _, s := range g.mustRepo(owner, name).statuses {
+		if s.sha == sha {
+			all = append(all, s.Status)
+		}
+	}
+	return all
+}
+
+func (g *GitHub) createStatus(r *request) answer {
+	var in struct {
+		State, Description, Context string
+		TargetURL                   string `json:"target_url"`
+	}
+	r.decode(&in)
+	sha := r.parts["sha"]
+	if !isSHA(sha) || !g.hasCommit(r.repo, sha) {
+		return unprocessable("No commit found for SHA: " + sha)
+	}
+	s := g.status(r.repo, sha, Status{
+		Context: in.Context, State: in.State, Description: in.Description, TargetURL: in.TargetURL, Creator: r.token.login,
+	})
+	o := g.statusShape(r.repo, s)
+	o["creator"] = g.userShape(s.Creator)
+	return created(o)
+}
+
+func (g *GitHub) statusShape(r *repo, s *status) object {
+	o := object{
+		"id": s.id, "node_id": node("SC", s.id), "url": fmt.Sprintf("%s/statuses/%s", g.repoAPI(r), s.sha), "state": s.State,
+		"description": text(s.Description), "target_url": text(s.TargetURL), "context": s.Context, "created_at": stamp(s.at),
+		"updated_at": stamp(s.at), "avatar_url": fmt.Sprintf("%s/avatars/u/%d", g.url, g.user(s.Creator).id),
+	}
+	return o
+}
+
+// getCombinedStatus is the newest status of each context, and what they come to.
+func (g *GitHub) getCombinedStatus(r *request) answer {
+	sha := g.commitOf(r.repo, r.parts["ref"])
+	if sha == "" {
+		return failure(404, "Not Found")
+	}
+	var newest []*status
+	for _, s := range slices.Backward(r.repo.statuses) {
+		if s.sha == sha && !slices.ContainsFunc(newest, func(n *status) bool { return n.Context == s.Context }) {
+			newest = append(newest, s)
+		}
+	}
+	a := page(g, r, newest, func(s *status) object { return g.statusShape(r.repo, s) })
+	api := g.repoAPI(r.repo)
+	a.body = object{
+		"state": combined(newest), "statuses": a.body, "sha": sha, "total_count": len(newest),
+		"repository": g.repoShape(r.repo, ""),
+		"commit_url": api + "/commits/" + sha, "url": api + "/commits/" + sha + "/status",
+	}
+	return a
+}
+
+// combined is failure when any status is one, pending when any is or there is none, and else success.
+func combined(all []*status) string {
+	worst := "success"
+	if len(all) == 0 {
+		return "pending"
+	}
+	for _, s := range all {
+		switch s.State {
+		case "error", "failure":
+			return "failure"
+		case "pending":
+			worst = "pending"
+		}
+	}
+	return worst
+}

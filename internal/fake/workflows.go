@@ -1,0 +1,303 @@
+package fake
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+)
+
+// findJob finds a job; its id is its check run's.
+func (r *repo) findJob(id int64) *job {
+	for _, w := range r.runs {
+		for _, j := range w.jobs {
+			if j.check.ID == id {
+				return j
+			}
+		}
+	}
+	return nil
+}
+
+// getJobLog leads to the log, which lies on another host and is open for a minute to whoever has its address.
+func (g *GitHub) getJobLog(r *request) answer {
+	j := r.repo.findJob(r.number("id"))
+	if j == nil || j.log == nil {
+		return notFound()
+	}
+	root, err := url.Parse(g.url)
+	if err != nil { // New made it
+		panic(err)
+	}
+	address := fmt.Sprintf("http://localhost:%s/_logs/%d.txt?sig=%s", root.Port(), j.check.ID, node("log", j.check.ID))
+	return answer{status: http.StatusFound, header: http.Header{"Location": {address}}}
+}
+
+var logPath = regexp.MustCompile(`^/_logs/(\d+)\.txt$`)
+
+// serveLog serves a job's log. The store behind GitHub refuses a request that carries an Authorization of another
+// place.
+func (g *GitHub) serveLog(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseInt(logPath.FindStringSubmatch(r.URL.Path)[1], 10, 64)
+	if err != nil || r.URL.Query().Get("sig") != node("log", id) {
+		http.Error(w, "AuthenticationFailed", http.StatusForbidden)
+		return
+	}
+	if r.Header.Get("Authorization") != "" {
+		g.problem("%s %s: a token of GitHub's was sent to the store of logs", r.Method, r.URL.Path)
+		http.Error(w, "InvalidAuthenticationInfo", http.StatusBadRequest)
+		return
+	}
+	text, found := g.jobLog(id)
+	if !found {
+		http.Error(w, "BlobNotFound", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, text) // the client may be gone
+}
+
+func (g *GitHub) jobLog(id int64) (string, bool) {
+	defer g.lock()()
+	for _, r := range g.repos {
+		if j := r.findJob(id); j != nil && j.log != nil {
+			return *j.log, true
+		}
+	}
+	return "", false
+}
+
+func (g *GitHub) runShape(r *repo, w *run) object {
+	api := fmt.Sprintf("%s/actions/runs/%d", g.repoAPI(r), w.ID)
+	workflow := fmt.Sprintf("%s/actions/workflows/%d", g.repoAPI(r), w.workflowID)
+	o := object{
+		"id": w.ID, "name": w.Name, "node_id": node("WFR", w.ID), "check_suite_id": w.suite.id,
+		"check_suite_node_id": node("CS", w.suite.id),
+		"head_branch":         text(w.Branch), "head_sha": w.SHA, "path": w.Path, "display_title": w.Name,
+		"run_number":  w.number,
+		"run_attempt": max(w.Attempt, 1),
+		"event":       w.Event, "status": w.status(), "conclusion": text(w.Conclusion), "workflow_id": w.workflowID,
+		"url":      api,
+		"html_url": fmt.Sprintf("%s/%s/actions/runs/%d", g.url, r, w.ID), "pull_requests": g.runPulls(r, w),
+		"created_at": stamp(w.at),
+		"updated_at": stamp(w.at), "run_started_at": stamp(w.at), "actor": g.userShape(w.Actor),
+		"triggering_actor": g.userShape(cmp.Or(w.TriggeringActor, w.Actor)),
+		"jobs_url":         api + "/jobs", "logs_url": api + "/logs",
+		"check_suite_url": fmt.Sprintf("%s/check-suites/%d", g.repoAPI(r), w.suite.id),
+		"artifacts_url":   api + "/artifacts", "cancel_url": api + "/cancel", "rerun_url": api + "/rerun",
+		"previous_attempt_url": nil,
+		"workflow_url":         workflow, "head_commit": g.headCommit(r, w.SHA), "repository": g.repoShape(r, ""),
+		"head_repository": g.repoShape(r, w.HeadRepo), "head_repository_id": r.id, "referenced_workflows": []object{},
+	}
+	return o
+}
+
+// runPulls are the pull requests that a run is for: none when it ran for a fork.
+func (g *GitHub) runPulls(r *repo, w *run) []object {
+	if w.HeadRepo != "" {
+		return []object{}
+	}
+	return g.pullsAt(r, w.SHA)
+}
+
+func (g *GitHub) headCommit(r *repo, sha string) any {
+	c := g.readCommit(r, sha)
+	if c == nil {
+		return nil
+	}
+	person := object{"name": c.author, "email": c.email}
+	return object{"id": sha, "tree_id": c.tree, "message": c.message, "timestamp": c.at, "author": person,
+		"committer": person}
+}
+
+func (g *GitHub) jobPage(r *repo, j *job) string {
+	return fmt.Sprintf("%s/%s/actions/runs/%d/job/%d", g.url, r, j.run.ID, j.check.ID)
+}
+
+// WorkflowRun is one run of a workflow. Its jobs are check runs of github-actions.
+type WorkflowRun struct {
+	ID      int64  // reading only
+	Name    string // the workflow's; CI when it is not given
+	Path    string // .github/workflows/ci.yml when it is not given
+	Event   string // push when it is not given
+	Branch  string // the head's
+	SHA     string // the head's; the branch's commit when it is not given
+	Attempt int    // 1 when it is not given
+	// HeadRepo is OWNER/NAME of the fork that it ran for; empty for the repository itself.
+	HeadRepo   string
+	Conclusion string // empty while it runs
+	// Actor is who caused it, TriggeringActor who started this attempt; the owner and the actor when they are not given.
+	Actor, TriggeringActor string
+	Jobs                   []Job
+}
+
+// Job is one job of a workflow run.
+type Job struct {
+	ID         int64 // reading only
+	Name       string
+	Conclusion string  // empty while it runs
+	Log        *string // nil when there is none, or none any more
+}
+
+type run struct {
+	WorkflowRun
+	suite      *suite
+	workflowID int64
+	number     int
+	at         time.Time
+	jobs       []*job
+}
+
+type job struct {
+	run   *run
+	check *checkRun
+	log   *string
+}
+
+func (w *run) status() string {
+	if w.Conclusion != "" {
+		return "completed"
+	}
+	return "in_progress"
+}
+
+// AddWorkflowRun makes a run of a workflow with its jobs, and returns its id and those of its jobs in their order.
+func (g *GitHub) AddWorkflowRun(owner, name string, w WorkflowRun) (id int64, jobs []int64) {
+	defer g.lock()()
+	r := g.mustRepo(owner, name)
+	added := g.run(r, w)
+	for _, j := range w.Jobs {
+		c := g.checkRun(r, actionsApp, j.Name, added.SHA)
+		c.Status = "in_progress"
+		if j.Conclusion != "" {
+			c.Status, c.Conclusion, c.CompletedAt = "completed", j.Conclusion, g.time()
+		}
+		added.jobs = append(added.jobs, &job{run: added, check: c, log: j.Log})
+		jobs = append(jobs, c.ID)
+	}
+	return added.ID, jobs
+}
+
+// run adds a run without jobs. Callers hold the lock.
+func (g *GitHub) run(r *repo, w WorkflowRun) *run {
+	w.ID, w.Jobs = g.id(), nil
+	w.Name, w.Path, w.Event = cmp.Or(w.Name, "CI"), cmp.Or(w.Path, ".github/workflows/ci.yml"), cmp.Or(w.Event, "push")
+	w.SHA = cmp.Or(w.SHA, g.branchSHA(r, w.Branch))
+	w.Actor = cmp.Or(w.Actor, r.owner)
+	added := &run{WorkflowRun: w, suite: g.suite(r, actionsApp, w.SHA), workflowID: r.id + 5_000_000,
+		number: len(r.runs) + 1, at: g.time()}
+	r.runs = append(r.runs, added)
+	return added
+}
+
+// jobOf makes a check run of github-actions a job, of a run of its own for each commit. Callers hold the lock.
+func (g *GitHub) jobOf(r *repo, c *checkRun) {
+	for _, w := range r.runs {
+		if w.suite == c.suite {
+			w.jobs = append(w.jobs, &job{run: w, check: c})
+			return
+		}
+	}
+	w := g.run(r, WorkflowRun{Branch: c.suite.branch, SHA: c.HeadSHA})
+	w.jobs = append(w.jobs, &job{run: w, check: c})
+}
+
+// SetJobLog gives a job its log. The id is the job's, which is its check run's.
+func (g *GitHub) SetJobLog(owner, name string, jobID int64, text string) {
+	defer g.lock()()
+	r := g.mustRepo(owner, name)
+	j := r.findJob(jobID)
+	if j == nil {
+		panic(fmt.Sprintf("fake: there is no job %d in %s", jobID, r))
+	}
+	j.log = &text
+}
+
+// Dispatched is a workflow that was started by REST.
+type Dispatched struct {
+	Workflow string // "ralph.yml"
+	Ref      string // "main"
+	Inputs   map[string]string
+	Sender   string // login of whose token it was
+}
+
+// Dispatches are the workflows of a repository that were started, the oldest first.
+func (g *GitHub) Dispatches(owner, name string) []Dispatched {
+	defer g.lock()()
+	return slices.Clone(g.mustRepo(owner, name).dispatches)
+}
+
+// OnDispatch has someone hear of each workflow that is started, as a runner does.
+func (g *GitHub) OnDispatch(started func(owner, name string, d Dispatched)) {
+	defer g.lock()()
+	g.started = started
+}
+
+// dispatchWorkflow answers as GitHub does: the file must be there on the ref, must have the trigger, and must declare
+// each input.
+func (g *GitHub) dispatchWorkflow(r *request) answer {
+	var in struct {
+		Ref    string
+		Inputs map[string]string
+	}
+	r.decode(&in)
+	file := r.parts["workflow"]
+	text := g.read(r.repo, "show", r.repo.defaultBranch+":.github/workflows/"+file)
+	branch := strings.TrimPrefix(in.Ref, "refs/heads/")
+	switch {
+	case text == "":
+		return notFound()
+	case g.branchSHA(r.repo, branch) == "":
+		return unprocessable("No ref found for: " + in.Ref)
+	}
+	declared, ok := dispatchInputs(text)
+	if !ok {
+		return unprocessable("Workflow does not have 'workflow_dispatch' trigger")
+	}
+	var odd []string
+	for _, name := range slices.Sorted(maps.Keys(in.Inputs)) {
+		if !slices.Contains(declared, name) {
+			odd = append(odd, fmt.Sprintf("%q", name))
+		}
+	}
+	if odd != nil {
+		return unprocessable("Unexpected inputs provided: [" + strings.Join(odd, ", ") + "]")
+	}
+	d := Dispatched{file, branch, in.Inputs, r.token.login}
+	r.repo.dispatches = append(r.repo.dispatches, d)
+	if g.started != nil {
+		go g.started(r.repo.owner, r.repo.name, d)
+	}
+	return answer{status: http.StatusNoContent}
+}
+
+// dispatchInputs are the inputs that a workflow file declares for workflow_dispatch; ok is false without that trigger.
+func dispatchInputs(text string) (names []string, ok bool) {
+	var file struct{ On any }
+	if yaml.Unmarshal([]byte(text), &file) != nil {
+		return nil, false
+	}
+	switch on := file.On.(type) {
+	case string:
+		return nil, on == "workflow_dispatch"
+	case []any:
+		return nil, slices.Contains(on, any("workflow_dispatch"))
+	case map[string]any:
+		trigger, there := on["workflow_dispatch"]
+		if keys, is := trigger.(map[string]any); is {
+			inputs, _ := keys["inputs"].(map[string]any)
+			names = slices.Collect(maps.Keys(inputs))
+		}
+		return names, there
+	}
+	return nil, false
+}
