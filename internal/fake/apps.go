@@ -16,7 +16,7 @@ type appState struct {
 	organisations map[string][]string // their owners, by lower login
 	manifests     map[string]*App     // Apps that no one has asked the credentials of, by code
 	signIns       map[string]*signIn  // people who come back to an App, by code
-	waiting       []func()            // deliveries that are to be sent, oldest first
+	waiting       []func()            // deliveries that wait, oldest first
 	sending       bool
 }
 
@@ -29,7 +29,7 @@ type App struct {
 	InstallationID int64
 	Key            *rsa.PublicKey // checks the web tokens
 	Permissions    *Permissions   // what the App asks for, and its first installation was granted; nil for all of them
-	// Hook is where webhooks go and what they are signed with; an empty URL: there are none. Events are the webhook events
+	// Hook is where webhooks go and what they are signed with; an empty URL: no webhooks. Events are the webhook events
 	// that it hears of: "issues".
 	Hook   Hook
 	Events []string
@@ -185,7 +185,7 @@ func (a *App) installation(id int64) *installation {
 	return nil
 }
 
-// on is the App's installation that a repository belongs to, nil when there is none.
+// on is the App's installation that a repository belongs to, or nil.
 func (a *App) on(r *repo) *installation {
 	for _, in := range a.installations {
 		if in.has(r) {

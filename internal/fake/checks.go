@@ -224,7 +224,7 @@ func (g *GitHub) suite(r *repo, app *App, sha string) *suite {
 	return s
 }
 
-// branchAt is a branch whose head is a commit, empty when there is none. Callers hold the lock.
+// branchAt is a branch whose head is a commit, or empty. Callers hold the lock.
 func (g *GitHub) branchAt(r *repo, sha string) string {
 	name, _, _ := strings.Cut(g.read(r, "for-each-ref", "--format=%(refname:lstrip=2)", "--points-at="+sha, "refs/heads"),
 		"\n")
@@ -474,7 +474,7 @@ func (g *GitHub) getCombinedStatus(r *request) answer {
 	return a
 }
 
-// combined is failure when any status is one, pending when any is or there is none, and else success.
+// combined is failure when any status is one, pending when any is or without any, and otherwise success.
 func combined(all []*status) string {
 	worst := "success"
 	if len(all) == 0 {

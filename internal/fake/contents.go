@@ -15,8 +15,7 @@ import (
 // but that.
 const mostInline = 1 << 20
 
-// getContents answers with a file of a branch, a tag or a commit. A directory, which GitHub would list, is not
-// imitated: no one asks for one, so that whoever does gets a problem.
+// getContents answers with a file of a branch, a tag or a commit. Other objects are a problem.
 func (g *GitHub) getContents(r *request) answer {
 	ref := cmp.Or(r.query.Get("ref"), r.repo.defaultBranch)
 	commit := g.commitOf(r.repo, ref)

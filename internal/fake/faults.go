@@ -14,9 +14,9 @@ import (
 // DropAfter and Then says what; with none of them and a Delay, the request is only slow. A fault comes before
 // everything else: the state is untouched, but for DropAfter and Then.
 type Fault struct {
-	// Match is which requests: "POST /repos/.../issues/*/comments". The method may be left out or be *; in the path, which
-	// is named as in Call, * stands for anything within one part and ... for any number of parts. Empty matches every
-	// request, git too.
+	// Match is which requests: "POST /repos/.../issues/*/comments". The method may be left out or be *; in the path,
+	// which is named as in Call, * stands for anything within one part and ... for any number of parts. Empty matches
+	// every request, git too.
 	Match string
 	Nth   int // the first matching request that fails, counted from this Fail on; 0 and 1 are the next one
 	Times int // how many fail; 0 is one, below 0 is all from Nth on
@@ -36,10 +36,10 @@ type Fault struct {
 	// Drop cuts the connection in the middle of the answer's first line. A connection closed before it would not do: Go's
 	// client then silently asks again.
 	Drop bool
-	// DropAfter does what was asked for and cuts the connection in place of the answer.
+	// DropAfter carries out the request and cuts the connection in place of the answer.
 	DropAfter bool
-	// Then is DropAfter, and is called between the two: what was asked for is done, and no one knows yet. It may use the
-	// stand-in, and kill whoever asked.
+	// Then is DropAfter, and is called between the two: the request is carried out, and no one knows yet. It may use
+	// the stand-in, and kill the client.
 	Then func()
 	// Delay waits first. When the client goes away in the meantime, nothing is done.
 	Delay time.Duration

@@ -464,7 +464,7 @@ func (g *GitHub) hasCommit(r *repo, sha string) bool {
 // commit is a commit object.
 type commit struct{ tree, message, author, email, at string }
 
-// readCommit takes a commit object apart; nil when there is none.
+// readCommit takes a commit object apart; or nil.
 func (g *GitHub) readCommit(r *repo, sha string) *commit {
 	parts := strings.SplitN(g.read(r, "log", "-1", "--format=%T%x00%aN%x00%aE%x00%cI%x00%B", sha, "--"), "\x00", 5)
 	if len(parts) != 5 {

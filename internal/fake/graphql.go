@@ -15,7 +15,7 @@ import (
 type refusal struct {
 	path          string // the field that has no value
 	kind, message string
-	problem       string // what a test is told when GitHub has no such thing; empty for an ordinary no
+	problem       string // the problem when GitHub has no such thing; empty for an ordinary refusal
 }
 
 func (r *refusal) Error() string { return r.message }
@@ -329,7 +329,7 @@ func (g *GitHub) byID(args map[string]any) (any, *refusal) {
 				}
 				o := object{"__typename": "IssueComment", "lastEditedAt": moment(c.editedAt), "editor": nil,
 					"issue": object{"__typename": "Issue", "closed": is.Closed}}
-				if c.editedBy != "" { // else it was never edited, or the account is gone
+				if c.editedBy != "" { // otherwise it was never edited, or the account is gone
 					o["editor"] = g.actorNode(c.editedBy)
 				}
 				return o, nil

@@ -23,7 +23,7 @@ import (
 // sentHooks are an App's deliveries and what goes wrong with them.
 type sentHooks struct {
 	log   []*delivery // oldest first
-	lose  int         // how many are to be lost; below 0: all
+	lose  int         // how many get lost; below 0: all
 	twice bool
 }
 
@@ -61,7 +61,7 @@ func (g *GitHub) Deliveries(app int64) []Delivery {
 	return all
 }
 
-// LoseDeliveries has the next deliveries to an App fail before they are sent; below 0 all, 0 none any more.
+// LoseDeliveries has the next deliveries to an App fail before they are sent; below 0 all, 0 no longer any.
 func (g *GitHub) LoseDeliveries(app int64, n int) {
 	defer g.lock()()
 	g.mustApp(app).sent.lose = n

@@ -256,7 +256,7 @@ func (g *GitHub) getUser(r *request) answer {
 	return ok(o)
 }
 
-// worksHere reports whether someone has a role that lets an issue be given to them, or a review be asked of them.
+// worksHere reports whether someone has a role that can review.
 func (r *repo) worksHere(login string) bool {
 	return slices.Contains([]string{"admin", "maintain", "write", "triage"}, r.permissions[strings.ToLower(login)])
 }

@@ -222,7 +222,7 @@ func writeForm(w http.ResponseWriter, v url.Values) {
 	_, _ = w.Write([]byte(v.Encode())) // the client may be gone
 }
 
-// manifest is what GitHub knows of an App that is to be made.
+// manifest is what GitHub knows of a new App.
 type manifest struct {
 	Name           string `json:"name"`
 	URL            string `json:"url"`
@@ -397,7 +397,7 @@ func (h *held) Write(p []byte) (int, error) { return h.body.Write(p) }
 
 func (h *held) WriteHeader(status int) { h.status = status }
 
-// servePage serves the pages that a browser sees; false when it is none of them.
+// servePage serves the pages that a browser sees; false for any other.
 func (g *GitHub) servePage(w http.ResponseWriter, r *http.Request) bool {
 	h := &held{header: http.Header{}, status: http.StatusOK}
 	if !g.page(h, r) {

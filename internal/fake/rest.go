@@ -372,7 +372,7 @@ func invalid(resource, field, code, message string) answer {
 // unprocessable is GitHub's 422 in one sentence.
 func unprocessable(message string) answer { return failure(http.StatusUnprocessableEntity, message) }
 
-// counted puts a page of a list into an object that tells how many there are in all.
+// counted puts a page of a list into an object with the number of all.
 func counted(a answer, key string, total int) answer {
 	a.body = object{"total_count": total, key: a.body}
 	return a

@@ -37,7 +37,7 @@ func (g *GitHub) CloneURL(owner, name string) string {
 	return fmt.Sprintf("%s/%s/%s.git", g.url, owner, name)
 }
 
-// AddUser makes someone. Whoever is named elsewhere without it is made as a person, or a bot when the login ends in
+// AddUser makes someone. A user who is named elsewhere without it is made as a person, or a bot when the login ends in
 // [bot].
 func (g *GitHub) AddUser(login string, bot bool) {
 	defer g.lock()()

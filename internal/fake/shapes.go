@@ -380,7 +380,7 @@ func (g *GitHub) reviewShape(r *repo, is *issue, v *review) object {
 	}
 }
 
-// reviewCommentShape is a comment on a line. Of an outdated one GitHub keeps only where it stood at first.
+// reviewCommentShape is a comment on a line. GitHub keeps only the first place of an outdated one.
 func (g *GitHub) reviewCommentShape(r *repo, is *issue, c *reviewComment) object {
 	api := fmt.Sprintf("%s/pulls/comments/%d", g.repoAPI(r), c.ID)
 	page := fmt.Sprintf("%s#discussion_r%d", g.pullPage(r, is), c.ID)

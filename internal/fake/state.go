@@ -60,8 +60,8 @@ type Pull struct {
 	NodeID   string
 	URL      string // the page's
 	Labels   []string
-	// Assignees and Requested are reading only: whom it is given to, and of whom a review is needed. Requests are all that
-	// were made, each of which told someone.
+	// Assignees and Requested are reading only: whom it is given to, and of whom a review is needed. Requests are all
+	// that were made, each of which told someone.
 	Requested, Requests []string
 }
 
@@ -120,7 +120,7 @@ type pull struct {
 	draft      bool
 	merged     bool
 	requested  []string // for a review
-	requests   []string // who was ever asked for one, each time that told them
+	requests   []string // all requests for one, each of which notified someone
 	headSHA    string   // last seen
 	mergedBy   string
 	mergeSHA   string

@@ -28,7 +28,7 @@ func (r *repo) findJob(id int64) *job {
 	return nil
 }
 
-// getJobLog leads to the log, which lies on another host and is open for a minute to whoever has its address.
+// getJobLog leads to the log, which lies on another host and is open for a minute to everyone who has its address.
 func (g *GitHub) getJobLog(r *request) answer {
 	j := r.repo.findJob(r.number("id"))
 	if j == nil || j.log == nil {
@@ -145,7 +145,7 @@ type Job struct {
 	ID         int64 // reading only
 	Name       string
 	Conclusion string  // empty while it runs
-	Log        *string // nil when there is none, or none any more
+	Log        *string // nil when it does not exist, or no longer
 }
 
 type run struct {

@@ -27,7 +27,7 @@ import (
 
 // Job is one job, and what the server does for it.
 type Job struct {
-	// Order is what the process is told. Token, Mirror and the models' part of Environ are filled in here.
+	// Order is the process's order. Token, Mirror and the models' part of Environ are filled in here.
 	Order  work.Order
 	Tokens Tokens
 	Models Models
@@ -75,7 +75,7 @@ type Running struct {
 	done   []func() // what is cleaned up after the process
 	end    context.CancelFunc
 	seen   chan struct{} // the process has asked for something; holds one
-	ended  chan error    // from whoever waits for the process: a *DiedError, or why that cannot be said
+	ended  chan error    // from the goroutine that waits for the process: a *DiedError, or why that is unknown
 	state  atomic.Int32
 
 	mu    sync.Mutex // held while something is heard
@@ -101,7 +101,7 @@ func newRunning(job Job, bearer string, clock func() time.Time) *Running {
 // HandOn ends the process and not the run, which another attempt of the job continues with.
 func (r *Running) HandOn() { r.end() }
 
-// Metered reports whether the job's models are spoken to through the server, so that Usage knows what they take.
+// Metered reports whether the job reaches its models through the server, so that Usage knows what they take.
 func (r *Running) Metered() bool { return r.models != nil }
 
 // Usage is what the job's models have taken so far, by model.
@@ -117,7 +117,7 @@ func (r *Running) Usage() []gateway.Usage {
 func (r *Running) Wait() (work.End, error) {
 	err := <-r.ended
 	r.mu.Lock()
-	r.state.CompareAndSwap(ready, over) // nothing is heard any more
+	r.state.CompareAndSwap(ready, over) // messages are no longer heard
 	told := r.told
 	r.mu.Unlock()
 	r.cleanUp()
@@ -219,8 +219,8 @@ func (r *Running) sync(ctx context.Context, s work.Sync) (work.Synced, error) {
 	return work.Synced{Heard: r.heard, Words: words}, err
 }
 
-// provide gets what the order is to hold: a token, the models' address, a mirror. address is where the process reaches the
-// job, and bearer is of its models. Without mirrors the job fetches everything itself.
+// provide gets what the order is to hold: a token, the models' address, a mirror. address is where the process reaches
+// the job, and bearer is of its models. Without mirrors the job fetches everything itself.
 func (r *Running) provide(ctx context.Context, mirrors *Mirrors, log func(string, ...any), address, bearer string) (err error) {
 	defer func() {
 		if err != nil {
@@ -283,7 +283,7 @@ type issuer struct {
 	from  Tokens
 	clock func() time.Time
 
-	mu   sync.Mutex // held while a token is made: who asks meanwhile gets that one
+	mu   sync.Mutex // held while a token is made: concurrent callers get that one
 	now  work.Token
 	made []work.Token
 }
@@ -344,15 +344,15 @@ type Process struct {
 	Program string   // ralph itself, an absolute path
 	Environ []string // ours, of which the process gets what builds and tools need to find their way
 	Limits  proc.Limits
-	// Grace is how long a process that is to end may take for its last commit, push and words.
+	// Grace is how long an ending process may take for its last commit, push and words.
 	Grace   time.Duration
 	Mirrors *Mirrors // nil: none are kept
 	Log     func(format string, args ...any)
 	Clock   func() time.Time
 }
 
-// Start starts a job. When ctx ends, the job is handed on: its process ends, and the run can continue in another. The error
-// says that there is no process; whoever gets a Running calls its Wait.
+// Start starts a job. When ctx ends, the job is handed on: its process ends, and the run can continue in another. The
+// error says that there is no process; the caller that gets a Running calls its Wait.
 func (p *Process) Start(ctx context.Context, job Job) (*Running, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Mirrors keeps a copy of each repository, from which the jobs' own repositories borrow their objects. Each copy lies
-// in a directory with a name that no one can guess, in one that no one else can list: agents of one repository do not find
+// Mirrors keeps a copy of each repository, from which the jobs' own repositories borrow their objects. Each copy is in
+// a directory with a name that no one can guess, in one that no one else can list: agents of one repository do not find
 // that of another, though they work as the same user. It is safe for concurrent use by one server.
 type Mirrors struct {
 	dir     string
@@ -46,7 +46,8 @@ type mirror struct {
 const mirrorKey = "key"
 
 // OpenMirrors opens the mirrors below a directory, which is made. Together they take about most bytes: those that have
-// not been used for longest are removed first, and none that a job borrows from. git is started with what it needs of environ.
+// not been used for longest are removed first, and none that a job borrows from. git is started with what it needs of
+// environ.
 func OpenMirrors(dir string, most int64, environ []string, log func(format string, args ...any)) (*Mirrors, error) {
 	m := &Mirrors{dir: dir, most: most, environ: proc.Environment(environ, proc.Allowed), log: log, known: map[string]*mirror{}}
 	file := filepath.Join(dir, mirrorKey)

@@ -33,8 +33,8 @@ func (m Models) Within(a config.Allowance) Models {
 }
 
 // modelKeys are the variables with keys by which agents can be led to a gateway: the first part of the path there, the
-// header with the key, the variable that says where the provider is, where it is else, and what everyone writes at the end of
-// that variable. Of several keys of a provider the first counts: an agent uses one.
+// header with the key, the variable that says where the provider is, where it is else, and what everyone writes at the
+// end of that variable. Of several keys of a provider the first counts: an agent uses one.
 var modelKeys = []struct {
 	name, path, header, scheme, base, public, suffix string
 	protocols                                        []gateway.Protocol
@@ -59,8 +59,8 @@ func (m Models) HasKey(agent string) (has, known bool) {
 	return has, known
 }
 
-// open opens the gateway of a job, whose process reaches it at an address and by a bearer, and says by which environment its
-// process finds it. Without a key there is none.
+// open opens the gateway of a job, whose process reaches it at an address and by a bearer, and says by which
+// environment its process finds it. Without a key no gateway is opened.
 func (m Models) open(address, bearer string, log func(string, ...any)) (*gateway.Turn, []string, error) {
 	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Limit: m.Limit, Prices: m.Prices, Log: log,
 		Bearer: bearer, Through: m.Through}

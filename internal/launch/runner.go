@@ -53,7 +53,7 @@ const (
 var ErrUnwanted = errors.New("the job is no longer needed")
 
 // Start starts a job. It returns when a runner has come, which may take an hour, or ctx ends. A *github.DispatchError
-// says that no runner can be asked; any other that none has come.
+// says that no runner can be asked; any other that no runner has come.
 func (n *Runners) Start(ctx context.Context, job Job) (*Running, error) {
 	job.Order.Workspace, job.Order.AgentUser = "", "" // those of this machine
 	r, err := n.seated(ctx, job)
@@ -168,7 +168,7 @@ func (n *Runners) follow(ctx context.Context, r *Running) {
 
 func (n *Runners) patience() time.Duration { return cmp.Or(n.Patience, usualPatience) }
 
-// seat makes the place of a job, by its claim.
+// seat registers a job, by its claim.
 func (n *Runners) seat(job Job) *Running {
 	r := newRunning(job, n.secret(job.Claim, "job"), n.Clock)
 	n.seats.Store(n.secret(job.Claim, "request"), r)

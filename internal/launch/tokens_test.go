@@ -33,8 +33,8 @@ esac
 `
 }
 
-// TestWhatAnAgentFinds: neither the token nor the way to the server nor the server's keys are within an agent's reach, and none of
-// them is in what the server is told.
+// TestWhatAnAgentFinds: neither the token nor the way to the server nor the server's keys are within an agent's reach,
+// and none of them is in what the server is told.
 func TestWhatAnAgentFinds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -35,7 +35,7 @@ const Command = Prefix + "COMMAND"
 // mostTime is what telling one place may take: a run has ended, and someone waits for the process.
 const mostTime = 15 * time.Second
 
-// Message is what a run came to, as a webhook gets it in JSON.
+// Message is the outcome of a run, as a webhook gets it in JSON.
 type Message struct {
 	Kind        string   `json:"kind"` // "done", "failed" or "waiting"
 	Title       string   `json:"title"`
@@ -199,7 +199,7 @@ func (p Place) command(ctx context.Context, m Message, env []string) error {
 	return nil
 }
 
-// named is the service of a scheme, not set up yet; nil: there is none. All services of the library would make the
+// named is the service of a scheme, not set up yet; nil: unknown. All services of the library would make the
 // binary half a megabyte larger: these are the ones that docs/reports.md names.
 func named(scheme string) types.Service {
 	switch scheme {

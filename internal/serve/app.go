@@ -31,7 +31,7 @@ type Options struct {
 	Work
 	Clock func() time.Time
 	Log   *slog.Logger
-	// Notify tells whoever supervises this process how it stands: READY=1, STOPPING=1.
+	// Notify reports the state of this process to its supervisor: READY=1, STOPPING=1.
 	Notify func(state string)
 }
 
@@ -53,7 +53,7 @@ type Identity struct {
 	AppName   string   // that the setup proposes
 	Operators []string // logins that may see everything
 	Outsiders string   // what people see of a public repository who do not work on it: "nothing", "runs" or "all"
-	Open      bool     // whoever is at this machine reads without a sign-in
+	Open      bool     // users of this machine read without a sign-in
 }
 
 // Work is how jobs are done.
@@ -111,7 +111,7 @@ const sealedApp = "app"
 var errNoApp = errors.New("there is no GitHub App yet: open the setup page, whose address ralph serve prints at its " +
 	"start")
 
-// installed is the current App. Before the setup there is none.
+// installed is the current App; before the setup it has no credentials.
 type installed struct {
 	o Options
 	s *store.Store
@@ -254,7 +254,7 @@ func (in *installed) secret(c App) web.SecretStanding {
 	return st
 }
 
-// Given is an App of the environment. Nothing of it is nil: there is none there.
+// Given is an App of the environment; nil when the environment names nothing of one.
 func Given(id int64, key, secrets, clientID, clientSecret string) (*App, error) {
 	if id == 0 && key == "" && secrets == "" {
 		return nil, nil //nolint:nilnil // said above
@@ -302,8 +302,8 @@ type lookup[T any] struct {
 	until time.Time
 }
 
-// of returns the remembered answer for a key, or calls find. When ctx ends, it returns ctx's error, and find continues for
-// the next caller.
+// of returns the remembered answer for a key, or calls find. When ctx ends, it returns ctx's error, and find continues
+// for the next caller.
 func (l *lookups[T]) of(ctx context.Context, key string, find func(context.Context) (T, error)) (T, error) {
 	now := l.clock()
 	if known, ok := l.last(key); ok && now.Before(known.until) {

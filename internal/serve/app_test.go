@@ -43,7 +43,8 @@ func anApp(t *testing.T, clock func() time.Time, app fake.App) (*fake.GitHub, *i
 	return hub, in
 }
 
-// TestRotateSecret: both secrets hold for an hour, then the new one alone, unless GitHub did not say that it has taken it.
+// TestRotateSecret: both secrets hold for an hour, then the new one alone, unless GitHub did not say that it has taken
+// it.
 func TestRotateSecret(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	hub, in := anApp(t, func() time.Time { return now }, fake.App{Owner: "alice", Hook: fake.Hook{Secret: "first"}})

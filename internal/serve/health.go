@@ -290,8 +290,8 @@ func (k known) figures(ctx context.Context) ([]figure, error) {
 	}, nil
 }
 
-// drift is how far our clock is off GitHub's, as far as an answer has told. While it seems to be far off GitHub is asked
-// again: someone may have set it meanwhile.
+// drift is how far our clock is off GitHub's, as far as an answer has told. While it seems to be far off, GitHub is
+// asked for a new answer, because someone may have set it.
 func (p *parts) drift(ctx context.Context) (time.Duration, bool) {
 	app, err := p.in.current(ctx)
 	if err != nil {

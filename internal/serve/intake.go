@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	mostBody    = 25 << 20         // GitHub sends no more
+	mostBody    = 25 << 20         // the most that GitHub sends
 	mostSmall   = 1 << 20          // bytes of a body that waits for no large one
 	mostReading = 64 << 20         // of all bodies that are read at the same time, as far as they are small
 	mostLarge   = 2                // bodies beyond mostSmall at the same time
@@ -50,8 +50,8 @@ type intake struct {
 	reading reading
 }
 
-// reading bounds the bodies that are read at the same time. Large ones, which few deliveries have and everyone can send, wait for
-// each other alone.
+// reading bounds the bodies that are read at the same time. Large ones, which few deliveries have and everyone can
+// send, wait for each other alone.
 type reading struct{ small, large *semaphore.Weighted }
 
 func newReading() reading {
@@ -197,8 +197,8 @@ func (in *intake) unavailable(w http.ResponseWriter, r *http.Request, err error)
 	http.Error(w, "the delivery could not be stored; deliver it again", http.StatusServiceUnavailable)
 }
 
-// signed reports whether a body carries the signature of one of the secrets. Every secret is tried, so that the time
-// does not tell which.
+// signed reports whether a body carries the signature of one of the secrets. Every secret is tried, so that the time is
+// the same for each.
 func signed(body []byte, header string, secrets []string) bool {
 	given, err := hex.DecodeString(strings.TrimPrefix(header, "sha256="))
 	if err != nil || !strings.HasPrefix(header, "sha256=") {

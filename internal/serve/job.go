@@ -17,7 +17,7 @@ import (
 
 // States of a run's row besides web's and the outcomes of loop.
 const (
-	declined  = "declined"  // it came to nothing: someone may not ask, or the run stands otherwise by now
+	declined  = "declined"  // nothing was done: the requester is not authorized, or the run has changed
 	continued = "continued" // it waited, and a later request continues with it
 	failedRun = string(loop.Failed)
 )
@@ -58,7 +58,7 @@ type permitted struct {
 	Levels map[string]string `json:"levels,omitempty"` // by login in lower case: "write"
 }
 
-// settledError is why a job needs no process: what it came to is known.
+// settledError is why a job needs no process: its outcome is known.
 type settledError struct{ state, why string }
 
 func (e *settledError) Error() string { return e.why }
@@ -71,8 +71,8 @@ func (e unwantedError) Error() string { return "stopped by " + e.by + " before i
 // Is implements what errors.Is asks.
 func (e unwantedError) Is(target error) bool { return target == launch.ErrUnwanted }
 
-// jobOf is the id of the job that the next process of a run does, and the delivery that it is about; "": the repository is
-// looked through for what continues.
+// jobOf is the id of the job that the next process of a run does, and the delivery that it is about; "": the job
+// searches the repository for runs to resume.
 func jobOf(row store.Run) (id, delivery string) {
 	if later := detailOf(row).Job; later != "" {
 		return later, ""

@@ -20,15 +20,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// What a delivery comes to. A job adds what it alone reads to what is decided here: how the run stands, and
-// what can have changed.
+// The decisions on a delivery. A job adds what only it reads: the status of the run, and what can have changed.
 const (
 	stepNothing = "nothing"
 	stepHanded  = "handed on"
 	stepUnread  = "unreadable"
 )
 
-// decided is what a delivery comes to here, and why.
+// decided is the decision on a delivery, and why.
 type decided struct {
 	step, why string
 	quick     bool // an answer, which does not wait for work
@@ -170,7 +169,7 @@ func (a *askers) soon(ctx context.Context, installation int64, ev event.Event) (
 }
 
 // again decides again for a run that has waited, since permissions can have changed; the error is a *settledError when
-// no one may ask any more.
+// the requester is no longer authorized.
 func (a *askers) again(ctx context.Context, row store.Run, ev event.Event) (map[string]string, error) {
 	read := detailOf(row).Permitted
 	if age := a.o.Clock().Sub(read.At); age >= 0 && age < heldFor {
@@ -310,7 +309,7 @@ func (b *outbox) decide(ctx context.Context, d store.Delivery) (v decided, err e
 	return v, nil
 }
 
-// again has a delivery decided again because a person requested it, once the run that came of it has ended.
+// again has a delivery decided again because a person requested it, once its run has ended.
 func (b *outbox) again(ctx context.Context, id string) error {
 	d, err := b.s.Delivery(ctx, id)
 	switch {
@@ -346,9 +345,9 @@ func (b *outbox) unused(ctx context.Context, delivery string) (string, error) {
 // usualPrefix is what the branches of a workflow's runs begin with, unless its input says otherwise.
 const usualPrefix = "ralph/"
 
-// ours reports whether what others made of a commit is about a run, as far as the newest runs tell. Which branch the run
-// of a workflow has, only that workflow knows. The suites of GitHub Actions and of this App have the check of ralph itself;
-// workflows report their end by an event of their own.
+// ours reports whether what others made of a commit is about a run, as far as the newest runs tell. Which branch the
+// run of a workflow has, only that workflow knows. The suites of GitHub Actions and of this App have the check of ralph
+// itself; workflows report their end by an event of their own.
 func (p *parts) ours(ev event.Event) bool {
 	if app := ev.Build.App; app == "github-actions" || app != "" && p.in.wrote(app+"[bot]") {
 		return false

@@ -201,8 +201,8 @@ func (p *people) Operator(ctx context.Context, who web.Identity) (bool, error) {
 	})
 }
 
-// actions does what people ask for on pages. What is asked of a run that works goes to its process. Everything else is
-// said on GitHub, as the person: it is decided there and in the open, as if they had written it themselves.
+// actions does what people ask for on pages. A request to a running run goes to its process. Everything else is written
+// on GitHub, as the person: it is decided there and in the open, as if they had written it themselves.
 type actions struct {
 	*parts
 	again func(ctx context.Context, delivery string) error

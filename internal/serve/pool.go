@@ -24,8 +24,8 @@ const (
 // errHandedOn is the cause of the end of a run's context when this server stops: the next one continues with it.
 var errHandedOn = errors.New("this server stops")
 
-// pool works on the waiting runs, some at the same time. A run is a row of the database: what this process has taken is running
-// there, so the next start finds what a kill has left.
+// pool works on the waiting runs, some at the same time. A run is a row of the database: what this process has taken is
+// running there, so the next start finds what a kill has left.
 type pool struct {
 	s               *store.Store
 	work            func(ctx context.Context, row store.Run) // stores what happens to it

@@ -25,7 +25,7 @@ import (
 const (
 	onePiece    = 16 << 10 // bytes of the log in one record
 	mostPrinted = 64 << 20 // bytes of the log of one process
-	mostShown   = 1 << 20  // bytes of a prompt or a diff as JSON; whoever sends them stays far below
+	mostShown   = 1 << 20  // bytes of a prompt or a diff as JSON; senders stay far below
 )
 
 // recording is what a job's outcome is written to.
@@ -47,16 +47,17 @@ type recorder struct {
 	detail  detail
 	state   loop.State
 	begun   bool      // a run began, or continued
-	settled bool      // earlier runs of the task wait no more
+	settled bool      // earlier runs of the task have been ended
 	step    time.Time // when the turn, or the checks, began
 	printed int       // bytes of the log
 	next    int64     // number of the next record
-	changed bool      // the row is to be stored
+	changed bool      // the row must be stored
 	fresh   store.Progress
 	meter
 }
 
-// newRecorder begins to write down an attempt of a run. Of an answer and of a sweep nothing is stored before a run begins.
+// newRecorder begins to write down an attempt of a run. Of an answer and of a sweep nothing is stored before a run
+// begins.
 func (w recording) newRecorder(row store.Run) *recorder {
 	return &recorder{recording: w, log: w.o.Log.With("run", row.ID), row: row, detail: detailOf(row), next: 1}
 }
@@ -93,7 +94,7 @@ func (r *recorder) Hear(ctx context.Context, from *launch.Running, told []work.T
 	return wordsOf(said), err
 }
 
-// wordsOf are words as a process is told them.
+// wordsOf are words in the form that a process gets.
 func wordsOf(said []store.Word) (words []work.Word) {
 	for _, w := range said {
 		word := work.Word{Number: w.Number}
@@ -234,7 +235,7 @@ var doing = map[loop.RecordType]string{
 	loop.Paused: "waits before the next try", loop.Judged: "checks have run", loop.Ended: "tells the end",
 }
 
-// end stores the rest, with the row as it is in the end.
+// end stores the rest, with the final row.
 func (r *recorder) end(final func(*store.Run, *detail)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -244,14 +245,14 @@ func (r *recorder) end(final func(*store.Run, *detail)) {
 	r.insist(r.row.ID, func() error { return r.flush(context.Background()) })
 }
 
-// meter notes what a run's models take, with the record of the run that it was taken for: a record that is told twice,
-// by this process or another, is paid once.
+// meter notes what a run's models take, with the record of the run that it was taken for: a record that arrives twice,
+// from this process or another, is paid once.
 type meter struct {
-	of      *launch.Running // whose models count what is taken; nil: nothing was told
+	of      *launch.Running // whose models count what is taken; nil: nothing has arrived
 	counted map[string]gateway.Usage
 }
 
-// pay notes what was taken up to a record of the journal.
+// pay notes the usage until a record of the journal.
 func (r *recorder) pay(of loop.Record, number int) {
 	mark := fmt.Sprintf("%s/%s/%d/%d", r.row.Repository, r.detail.Run, number, of.At.UnixNano())
 	if r.of.Metered() {

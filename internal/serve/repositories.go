@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// How long what was found out about a repository is shown without asking GitHub again. What is wrong is examined again
-// soon, since someone may be mending it.
+// How long what was found out about a repository is shown without asking GitHub again. A problem is examined again
+// sooner, because someone may be fixing it.
 const (
 	keepGood    = 5 * time.Minute
 	keepBad     = time.Minute
@@ -35,8 +35,8 @@ func newExaminer(clock func() time.Time, look func(context.Context, string) web.
 	return &examiner{lookups[web.Repository]{clock: clock, keeps: keeps}, look}
 }
 
-// of returns the findings about a repository, checked again when they are too old. While GitHub does not answer, it returns
-// the earlier ones.
+// of returns the findings about a repository, checked again when they are too old. While GitHub does not answer, it
+// returns the earlier ones.
 func (x *examiner) of(ctx context.Context, name string) (web.Repository, error) {
 	soon, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
@@ -182,7 +182,7 @@ type judged struct {
 }
 
 // judge holds the files of an account and a repository, nil for one that does not exist, against each other and what the
-// account is allowed. With an error that is of what is allowed, rows are what was asked for.
+// account is allowed. With an error about what is allowed, rows are the requested settings.
 func judge(owner string, shared, own []byte, allow config.Allowance) (judged, error) {
 	layers, err := layersOf(owner, shared, own)
 	if err != nil {

@@ -61,8 +61,8 @@ type Server struct {
 	loops  sync.WaitGroup
 }
 
-// Run serves until ctx ends, then drains: nothing new is begun, and what runs may continue until hard ends. told hears the
-// addresses once everything is ready.
+// Run serves until ctx ends, then drains: nothing new is begun, and what runs may continue until hard ends. told hears
+// the addresses once everything is ready.
 func Run(ctx, hard context.Context, o Options, told func(Addresses)) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
 	if err != nil {
@@ -187,7 +187,7 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 		return err
 	}
 	redeliver := func() { _ = sv.redeliver(looping) }
-	sv.outbox.back = func() { sv.loops.Go(redeliver) } // GitHub was told meanwhile to deliver again
+	sv.outbox.back = func() { sv.loops.Go(redeliver) } // failed deliveries are requested again
 	for _, loop := range []func(){redeliver, func() { sv.revokeLeft(looping, left) }, func() { sv.pool.run(looping) }, func() { sv.outbox.run(looping) },
 		func() {
 			if app, err := sv.in.current(looping); err == nil { // what the App does itself asks for nothing
@@ -302,9 +302,9 @@ func (sv *Server) redeliver(ctx context.Context) error {
 	return err
 }
 
-// sweep has each repository looked through that had a run lately: for runs whose process died where no one saw it, and
-// for labels that no one heard of. What a workflow has done for a day is searched every hour, since this server does not
-// know until when its run waits.
+// sweep searches each repository that had a run lately for runs whose process died unseen, and for labels whose
+// delivery was lost. What a workflow has done for a day is searched every hour, since this server does not know until
+// when its run waits.
 func (sv *Server) sweep(ctx context.Context) error {
 	runs, err := sv.s.Runs(ctx, store.Filter{Since: sv.o.Clock().Add(-forgetAfter), Limit: 1000})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// setup gets the App from GitHub, for whoever has the code that was printed at the start.
+// setup gets the App from GitHub, for the person who has the code that was printed at the start.
 type setup struct {
 	*parts
 	runners   *launch.Runners // nil: none

@@ -28,7 +28,7 @@ type worker struct {
 	recording
 	askers   *askers
 	launcher *launch.Process
-	runners  *launch.Runners // nil: there are none
+	runners  *launch.Runners // nil: no runners
 	base     work.Order      // what is the same for all jobs
 	models   launch.Models
 }
@@ -46,7 +46,7 @@ func (w *worker) run(ctx context.Context, row store.Run) {
 			row = w.notBegun(row, err)
 		}
 	}
-	if row.Kind != "" { // else the recorder has stored it
+	if row.Kind != "" { // otherwise the recorder has stored it
 		w.insist(row.ID, func() error {
 			if row.State != web.Queued { // it has become no run
 				return w.s.Drop(context.Background(), row.ID)
@@ -115,7 +115,7 @@ func (w *worker) do(ctx context.Context, row store.Run, r *recorder) (work.End, 
 	return running.Wait()
 }
 
-// order is what the process of a job is told, and the event that asked for it.
+// order is the order for the process of a job, and the event that asked for the job.
 func (w *worker) order(ctx context.Context, row store.Run) (o work.Order, ev event.Event, err error) {
 	o = w.base
 	var delivery string
@@ -235,10 +235,9 @@ func (t appTokens) Revoke(ctx context.Context, token string) error {
 	return errors.Join(t.app.Revoke(ctx, github.Token{Value: token}), t.s.Remove(ctx, tokenName(token)))
 }
 
-// setPlace says in an order where a job is worked on, by the settings of its repository as they are now. Mistakes in
-// them, and what is not allowed, are told to whoever asked, by a process that begins no run. A mistake in the
-// repository's own file may not be in the commit that the run begins at: where this server may do the run, its process
-// looks there.
+// setPlace says in an order where a job is worked on, by the settings of its repository as they are now. A process that
+// starts no run reports errors in them, and what is not allowed, to the requester. A mistake in the repository's own
+// file may not be in the commit that the run begins at: where this server may do the run, its process looks there.
 func (w *worker) setPlace(ctx context.Context, app *github.App, row store.Run, ev event.Event, o *work.Order) (err error) {
 	if row.Kind == answerJob { // no settings matter to an answer
 		return nil
@@ -293,8 +292,8 @@ func (w *worker) setPlace(ctx context.Context, app *github.App, row store.Run, e
 	return err
 }
 
-// dispatch has the repository's workflow do what was decided. It is told what someone asked with, or what has happened,
-// and reads and authorizes that itself. The error is a *settledError once it was started.
+// dispatch has the repository's workflow do what was decided. It gets the request or the event by name, and reads and
+// authorizes it. The error is a *settledError once it was started.
 func dispatch(ctx context.Context, app *github.App, installation int64, ev event.Event, workflow string) error {
 	from, ok := event.OriginOf(ev)
 	if !ok {
@@ -330,7 +329,7 @@ func (w *worker) launch(ctx context.Context, row store.Run, to launch.Job, r *re
 			return running, err
 		case detailOf(row).Run == "":
 			return nil, &settledError{string(loop.Interrupted), err.Error()}
-		} // a run that has begun ends in a process of this machine, which is told to stop before anything else
+		} // a run that has begun ends in a process of this machine, which gets the stop before anything else
 	}
 	return w.launcher.Start(ctx, to)
 }

@@ -33,7 +33,7 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 		return fmt.Errorf("making a backup: %w", err)
 	}
 	defer f.Close()
-	_ = os.RemoveAll(dir) // now, so that nothing stays when whoever reads has enough; some systems keep what is open
+	_ = os.RemoveAll(dir) // now, so that nothing stays when the reader stops early; some systems keep open files
 	if _, err = io.Copy(w, f); err != nil {
 		return fmt.Errorf("writing the backup: %w", err)
 	}
@@ -114,7 +114,7 @@ func examine(ctx context.Context, o Options) (err error) {
 }
 
 // RotateKey seals everything with the newest key of a text, as ParseKeys takes it, or, where that is empty, with a new
-// one, which the file of keys has alone in the end. It returns what the older keys are needed for yet.
+// one, which the file of keys then holds alone. It returns what the older keys are needed for yet.
 func RotateKey(ctx context.Context, o Options, text string) (told string, err error) {
 	file, alone := filepath.Join(o.Dir, keyFile), ""
 	if strings.TrimSpace(text) == "" {
@@ -208,7 +208,8 @@ func (s *Store) Forget(ctx context.Context, r Retention) error {
 		before            time.Time
 		what, table, rows string
 	}{
-		// the number is nearly the order of time, so no one reads further than to the first that is young; payloads go along
+		// the number is nearly the order of time, so no one reads further than to the first that is young; payloads go
+		// along
 		{r.Deliveries, "deliveries", "ralph_deliveries", `SELECT rowid FROM ralph_deliveries WHERE decided > 0 AND received < ?1
 			AND number < coalesce((SELECT number FROM ralph_deliveries WHERE received >= ?1 ORDER BY number LIMIT 1), 1 << 62)`},
 		{records, "records", "ralph_records", `SELECT r.rowid FROM ralph_runs JOIN ralph_records AS r ON r.run = id

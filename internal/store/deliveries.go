@@ -17,7 +17,7 @@ type Delivery struct {
 	Repository   string // "owner/name"; "" for events of an installation
 	Sender       string // a login
 	Received     time.Time
-	Due          time.Time // when it is to be decided
+	Due          time.Time // when it is due for a decision
 	Tries        int       // how often it was postponed
 	Decision     Decision
 	Payload      []byte // the body as it came; nil once it is forgotten
@@ -64,7 +64,7 @@ func (s *Store) Deliver(ctx context.Context, d Delivery) (fresh bool, err error)
 const withPayloads = `SELECT ralph_deliveries.*, body FROM ralph_deliveries LEFT JOIN ralph_payloads ON delivery = number
 	WHERE `
 
-// Undecided are deliveries that are to be decided now, the oldest first, with payloads. The same ones come again until
+// Undecided are deliveries that are due for a decision, the oldest first, with payloads. The same ones come again until
 // they are decided or postponed.
 func (s *Store) Undecided(ctx context.Context, limit int) ([]Delivery, error) {
 	now := s.clock()
@@ -83,10 +83,10 @@ func (s *Store) Postpone(ctx context.Context, id string, until time.Time, why st
 type Decided struct {
 	ID       string
 	Decision Decision
-	Run      *Run // that came of it; nil: none
+	Run      *Run // that it started; nil: none
 }
 
-// Decide stores what happened to deliveries, with the runs that came of them: all of it, or nothing. A run that exists
+// Decide stores what happened to deliveries, with the runs that they start: all of it, or nothing. A run that exists
 // already stays as it is, and a delivery that is forgotten meanwhile is left out.
 func (s *Store) Decide(ctx context.Context, made ...Decided) error {
 	return s.write(ctx, "storing decisions", func(t *transaction) error {
@@ -112,7 +112,7 @@ func (s *Store) Undecide(ctx context.Context, id string) error {
 		WHERE id = ? AND EXISTS (SELECT 1 FROM ralph_payloads WHERE delivery = number)`, time.Time{}, s.clock(), id)
 }
 
-// Delivery is one delivery with its payload; ErrNotFound if there is none.
+// Delivery is one delivery with its payload, or ErrNotFound.
 func (s *Store) Delivery(ctx context.Context, id string) (Delivery, error) {
 	return one[Delivery](ctx, s, "reading a delivery", withPayloads+"id = ?", id)
 }

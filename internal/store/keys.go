@@ -128,7 +128,7 @@ func newKey(number byte) string {
 	return fmt.Sprintf("%d:%s\n", number, base64.StdEncoding.EncodeToString(key))
 }
 
-// errNoKey is for whoever wants to seal without a key.
+// errNoKey is returned to callers that seal without a key.
 var errNoKey = errors.New("the database was opened without a key, so nothing secret can be stored or read")
 
 // seal encrypts the value of a name. Under another name it does not open.

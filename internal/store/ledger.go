@@ -58,7 +58,7 @@ type Spend struct {
 	Day          string // "2006-01-02" in UTC
 	Installation int64  // of one turn
 	Repository   string // "owner/name"
-	Person       string // the login of whoever asked
+	Person       string // the login of the requester
 	Model        string
 	Took         Took
 }

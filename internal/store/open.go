@@ -89,8 +89,8 @@ func (s *Store) open(ctx context.Context, beside bool) (err error) {
 		}
 		s.db, err = s.openFile(file, "ro", "busy_timeout(8000)")
 	} else if err = s.lock(ctx); err == nil {
-		// FULL: what was acknowledged survives a loss of power. Checkpoints are made in the background. Incremental vacuum
-		// gives back what Forget has freed.
+		// FULL: what was acknowledged survives a loss of power. Checkpoints are made in the background. Incremental
+		// vacuum gives back what Forget has freed.
 		s.db, err = s.openFile(file, "rw", "busy_timeout(8000)", "auto_vacuum(2)", "journal_mode(WAL)", "synchronous(FULL)",
 			"foreign_keys(1)", "wal_autocheckpoint(0)", "journal_size_limit(67108864)")
 	}
@@ -156,8 +156,8 @@ func (s *Store) lock(ctx context.Context) error {
 const (
 	// everyCheckpoint is how often what was written to SQLite's log is copied into its file. No one waits for that.
 	everyCheckpoint = 500 * time.Millisecond
-	// longestLog is how many pages, of 4 KB, the log has before writers wait until all of it is copied and it begins again.
-	// Under steady writing there is always something left, and it would grow forever.
+	// longestLog is how many pages, of 4 KB, the log has before writers wait until all of it is copied and it begins
+	// again. Under steady writing there is always something left, and it would grow forever.
 	longestLog = 4000
 )
 
@@ -191,7 +191,7 @@ func (s *Store) work() {
 	})
 }
 
-// checkpoint copies the log, and has it begin again when it is long. Errors are left to whoever writes next: a disk that
+// checkpoint copies the log, and has it begin again when it is long. Errors are left to the next write: a disk that
 // takes no copy takes no new record either, and the log is tried again.
 func (s *Store) checkpoint(ctx context.Context) {
 	var busy, pages, copied int

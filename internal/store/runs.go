@@ -17,7 +17,7 @@ type Run struct {
 	Repository   string // "owner/name"
 	Subject      string // "issue-42"
 	Title        string
-	Person       string // the login of whoever asked
+	Person       string // the login of the requester
 	Kind         string // "": a run; before it has begun one, "answer" or "sweep", which no list has
 	Key          string // of runs with the same key one works at a time
 	State        string // "queued", "running", "waiting", or how it ended
@@ -71,7 +71,7 @@ func (s *Store) Drop(ctx context.Context, id string) error {
 	return s.exec(ctx, "dropping a job", "DELETE FROM ralph_runs WHERE id = ? AND kind <> ''", id)
 }
 
-// Take has a run that waits be worked on by a new process; ErrNotFound when it does not wait any more.
+// Take has a run that waits be worked on by a new process; ErrNotFound when it no longer waits.
 func (s *Store) Take(ctx context.Context, id string) (Run, error) {
 	if err := s.must(ctx, "taking a run", `UPDATE ralph_runs SET state = 'running', reason = '', resume = ?,
 		attempt = attempt + 1, started = iif(started > 0, started, ?)
@@ -125,7 +125,7 @@ func (s *Store) EndWaiting(ctx context.Context, by Run, state, reason string) er
 		by.Repository, by.Subject, by.ID)
 }
 
-// Run is one run; ErrNotFound if there is none.
+// Run is one run, or ErrNotFound.
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 	return one[Run](ctx, s, "reading a run", "SELECT * FROM ralph_runs WHERE id = ?", id)
 }

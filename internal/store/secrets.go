@@ -26,7 +26,7 @@ func (s *Store) seal(t *transaction, v secret) (err error) {
 		"expires = excluded.expires, sealed = excluded.sealed")
 }
 
-// unsealed reads a secret; ErrNotFound if there is none of that name.
+// unsealed reads a secret by its name, or returns ErrNotFound.
 func (s *Store) unsealed(ctx context.Context, doing, name string) (secret, error) {
 	v, err := one[secret](ctx, s, doing, "SELECT * FROM ralph_secrets WHERE name = ?", name)
 	if err == nil {
@@ -40,7 +40,7 @@ func (s *Store) Seal(ctx context.Context, name string, value []byte) error {
 	return s.write(ctx, "storing a secret", func(t *transaction) error { return s.seal(t, secret{Name: name, Value: value}) })
 }
 
-// Unseal reads a secret; ErrNotFound if there is none of that name.
+// Unseal reads a secret by its name, or returns ErrNotFound.
 func (s *Store) Unseal(ctx context.Context, name string) ([]byte, error) {
 	v, err := s.unsealed(ctx, "reading a secret", name)
 	return v.Value, err
@@ -52,7 +52,7 @@ func (s *Store) Sealed(ctx context.Context, prefix string) ([]string, error) {
 		len(prefix), prefix)
 }
 
-// Remove removes a secret; it is no error if there is none.
+// Remove removes a secret. A missing secret is no error.
 func (s *Store) Remove(ctx context.Context, name string) error {
 	return s.exec(ctx, "removing a secret", "DELETE FROM ralph_secrets WHERE name = ?", name)
 }
@@ -72,7 +72,7 @@ func (s *Store) PutSession(ctx context.Context, token string, p Session) error {
 	})
 }
 
-// Session is the session of a token; ErrNotFound when there is none, or it has expired.
+// Session is the session of a token; ErrNotFound when it does not exist or has expired.
 func (s *Store) Session(ctx context.Context, token string) (Session, error) {
 	v, err := s.unsealed(ctx, "reading a session", hashed(token))
 	if err == nil && !v.Expires.After(s.clock()) {
@@ -84,7 +84,7 @@ func (s *Store) Session(ctx context.Context, token string) (Session, error) {
 	return Session{v.Login, v.Value, v.Expires}, nil
 }
 
-// EndSession ends the session of a token; it is no error if there is none.
+// EndSession ends the session of a token. A missing session is no error.
 func (s *Store) EndSession(ctx context.Context, token string) error {
 	return s.Remove(ctx, hashed(token))
 }

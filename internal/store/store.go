@@ -94,10 +94,10 @@ func (s *Store) notify(run string) {
 }
 
 // ErrUnavailable is wrapped by every error that is the database's trouble: it is gone, its disk is full, it takes too
-// long. What was asked may be asked again later; nothing of it is stored, or all of it, if the answer was lost.
+// long. The call can be repeated later; nothing of it is stored, or all of it if the answer was lost.
 var ErrUnavailable = errors.New("the database is not available")
 
-// ErrNotFound is what is asked for by name and does not exist.
+// ErrNotFound is returned when a row with the given name does not exist.
 var ErrNotFound = errors.New("there is no such row in the database")
 
 // faults are the result codes of SQLite that say that it is the statement's fault.
@@ -239,7 +239,7 @@ func (s *Store) storeSome(first *arrival) {
 	}
 }
 
-// transaction is what statements of one transaction are asked of.
+// transaction executes the statements of one transaction.
 type transaction struct {
 	ctx context.Context
 	tx  *sql.Tx
@@ -284,7 +284,7 @@ func list[T any](ctx context.Context, s *Store, doing, query string, args ...any
 	return found, nil
 }
 
-// one answers a query with its first row; ErrNotFound if there is none.
+// one answers a query with its first row, or ErrNotFound.
 func one[T any](ctx context.Context, s *Store, doing, query string, args ...any) (row T, err error) {
 	found, err := list[T](ctx, s, doing, query, args...)
 	switch {
@@ -361,5 +361,5 @@ func listed(names []string) string {
 	return string(text)
 }
 
-// limited is how many rows there are at most: what was asked for, or 100, up to most.
+// limited is the highest number of rows: limit, or 100 where it is 0, up to most.
 func limited(limit, most int) int { return min(cmp.Or(limit, 100), most) }

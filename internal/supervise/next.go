@@ -28,7 +28,7 @@ type status struct {
 	Fresh     bool
 	Cancelled bool // start nothing new
 	Killed    bool // end what runs
-	// Fault is why it cannot be told how things stand: DONE is a directory.
+	// Fault is why the state cannot be read: DONE is a directory.
 	Fault   string
 	Done    bool   // the DONE marker is there
 	Waiting string // how someone asked to wait without a restart

@@ -47,9 +47,9 @@ type Supervisor struct {
 	Grace        time.Duration // between TERM and KILL; 0 is proc.DefaultGrace
 }
 
-// Run takes the command to an outcome. When ctx is done nothing new is started, and what runs may come to its end; when
-// hard is done, it is ended. Nothing that was started is left when Run returns, registered children included. The error
-// is for the person who started it; it is nil for outcomes that the log has told.
+// Run takes the command to an outcome. When ctx is done nothing new is started, and what runs may finish; when hard is
+// done, it is ended. Nothing that was started is left when Run returns, registered children included. The error is for
+// the person who started it; it is nil for outcomes that the log has told.
 func (s *Supervisor) Run(ctx, hard context.Context) (outcome loop.Outcome, err error) {
 	w, err := s.open()
 	if err != nil {
@@ -121,7 +121,7 @@ type supervision struct {
 	ran      bool      // there was one
 	told     bool      // the log says how it ended
 	next     time.Time // when the delay after it is over
-	accepted bool      // DONE has been seen and children are waited for
+	accepted bool      // DONE was seen, and ralph waits for children
 	patience time.Time // until when
 	spared   bool      // an attempt has left registered children
 	outlived []int     // those of the last attempt that ended by itself, and of attempts before
@@ -434,7 +434,7 @@ func childrenNamed(pids []int) string {
 	return fmt.Sprintf("%d active children (processes %v)", len(pids), pids)
 }
 
-// registered are the children that outlive an attempt. When they cannot be told, nothing does.
+// registered are the children that outlive an attempt. When they cannot be read, nothing does.
 func (w *supervision) registered() []int {
 	pids, err := journal.Children(w.dir)
 	if err != nil {
@@ -443,7 +443,7 @@ func (w *supervision) registered() []int {
 	return pids
 }
 
-// end ends every registered child with everything that came of it, and what those left that have crashed. One that
+// end ends every registered child with everything that it started, and what those left that have crashed. One that
 // registers meanwhile is ended too.
 func (w *supervision) end() {
 	pids := w.registered()
@@ -505,7 +505,7 @@ func (w *supervision) finish(step superviseStep) (loop.Outcome, error) {
 		w.post("ended", "stopped: %s", step.Reason)
 		return loop.Waiting, nil
 	case loop.Invalid:
-		if !w.ran || w.last.fatal() == "" { // else the attempt's own lines have said it
+		if !w.ran || w.last.fatal() == "" { // otherwise the attempt's own lines have said it
 			w.console.log("Fatal error: %s", step.Reason)
 		}
 		w.post("ERROR", "Fatal error: %s", step.Reason)
@@ -521,7 +521,7 @@ func (w *supervision) finish(step superviseStep) (loop.Outcome, error) {
 	return step.Outcome, errors.New(safetext.Inert(step.Reason))
 }
 
-// post says something on the bus. A bus that cannot be written is told of once and stops nothing.
+// post says something on the bus. An unwritable bus is reported once and stops nothing.
 func (w *supervision) post(kind, format string, args ...any) {
 	err := journal.Post(
 		w.dir, journal.Message{At: w.Clock(), Type: kind, Text: fmt.Sprintf(format, args...), From: os.Getpid()},

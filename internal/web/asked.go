@@ -34,7 +34,7 @@ type Options struct {
 	SignIn       SignIn
 	Actions      Actions
 	Setup        Setup
-	// Open lets whoever is at this machine read without a sign-in, as a guest. Public must be of this machine alone, and
+	// Open lets users of this machine read without a sign-in, as a guest. Public must be of this machine alone, and
 	// so must be what the server listens on.
 	Open bool
 	// Public is the address that people open, without a path: "https://ralph.example.com". With https, cookies are sent
@@ -129,10 +129,10 @@ const (
 	reader        // of the repository that the request is about
 	writer        // of it
 	operator
-	settingUp // whoever has shown the one-time code, or an operator
+	settingUp // a browser that has shown the one-time code, or an operator
 )
 
-// route is one thing that can be asked for.
+// route is one address that is answered.
 type route struct {
 	pattern string
 	need    need
@@ -197,7 +197,7 @@ type trouble struct {
 
 func (t *trouble) Error() string { return t.Says }
 
-// errSignIn sends whoever asks to sign in.
+// errSignIn sends the browser to the sign-in.
 var errSignIn = errors.New("no one is signed in")
 
 // What can go wrong with a request besides what it asks for.
@@ -241,7 +241,7 @@ func (a *asked) problem(err error) {
 		err = errHidden
 	}
 	if errors.Is(err, context.Canceled) && a.r.Context().Err() != nil {
-		return // whoever asked is gone
+		return // the requester is gone
 	}
 	var t *trouble
 	var refusal *Refusal
@@ -272,7 +272,7 @@ func (a *asked) problem(err error) {
 	}
 }
 
-// frame is what stands around every page.
+// frame is the part around every page.
 type frame struct {
 	Title, Page string
 	Who         string // login
@@ -298,7 +298,7 @@ func (a *asked) showAs(status int, page, title string, body any) error {
 	}
 	a.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	a.w.WriteHeader(status)
-	_, _ = a.w.Write(b.Bytes()) // whoever hangs up does not want it
+	_, _ = a.w.Write(b.Bytes()) // the reader may be gone
 	return nil
 }
 
@@ -325,7 +325,7 @@ func (a *asked) static() error {
 	if a.r.URL.RawQuery == f.sum {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	_, _ = a.w.Write(f.content) // whoever hangs up does not want it
+	_, _ = a.w.Write(f.content) // the reader may be gone
 	return nil
 }
 
@@ -370,7 +370,7 @@ func Address(r *http.Request) string {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 
-// token is the session's; "" when there is none.
+// token is the session's; "" without a session.
 func (a *asked) token() string { return a.cookieValue(a.cookie) }
 
 func (a *asked) cookieValue(name string) string {
@@ -413,7 +413,7 @@ func (a *asked) goTo(path string) error {
 // random is a text that no one guesses.
 func random() string { return rand.Text() + rand.Text() }
 
-// same compares two secrets in a time that tells nothing of them. Nothing is never the same.
+// same compares two secrets in a time that does not depend on them. Nothing is never the same.
 func same(x, y string) bool { return x != "" && subtle.ConstantTimeCompare([]byte(x), []byte(y)) == 1 }
 
 // mostSignIns is how many times a minute one address may try to sign in, or the setup's code.

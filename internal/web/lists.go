@@ -42,8 +42,8 @@ func (a *asked) before() int64 {
 	return n
 }
 
-// shows reports whether a row of a repository is one that was asked for. It is asked again of every row that came: who
-// answers with too much tells no one.
+// shows reports whether a filter selects rows of a repository. Every row is checked with it, so a list that returns too
+// much reveals nothing.
 func shows(f store.Filter, repository string) bool {
 	_, ok := slices.BinarySearch(f.Repositories, strings.ToLower(repository))
 	return ok

@@ -17,7 +17,7 @@ var ErrSignedOut = errors.New("GitHub no longer accepts this sign-in")
 type Identity struct {
 	Login string // "alice"; "" is no one
 	Token string // the person's OAuth token
-	Guest bool   // no one has signed in, and the pages are open to whoever is at this machine
+	Guest bool   // no one has signed in, and the pages are open to users of this machine
 }
 
 // Permission is what a person may do in a repository. A greater one includes the lesser.
@@ -85,7 +85,7 @@ const (
 // ShownBody is what is shown of one iteration besides its facts: one of Prompt and Diff.
 type ShownBody struct {
 	Iteration int        `json:"iteration"`
-	Prompt    string     `json:"prompt,omitempty"` // what its agent was told
+	Prompt    string     `json:"prompt,omitempty"` // the prompt of its agent
 	Diff      *html.Diff `json:"diff,omitempty"`   // what it changed
 }
 
@@ -175,20 +175,21 @@ type Sessions interface {
 
 // SignIn is GitHub's way to say who someone is.
 type SignIn interface {
-	// AuthorizeURL is where to send the browser; "" before the setup is done. verifier is PKCE's; only its S256 challenge may be in the address.
+	// AuthorizeURL is where to send the browser; "" before the setup is done. verifier is PKCE's; only its S256
+	// challenge may be in the address.
 	AuthorizeURL(state, verifier, redirect string) string
 	// Exchange asks GitHub for whom code was made.
 	Exchange(ctx context.Context, code, verifier, redirect string) (Identity, error)
 }
 
-// Action is something that a person asks for on a page. Who may do it has been asked before.
+// Action is something that a person asks for on a page. The person's permission was checked before.
 type Action struct {
 	Kind       string // Stop, Retry, Hint, Approve or Redeliver
 	By         Identity
 	Repository string
 	Run        string // of all but Redeliver
 	Delivery   string // of Redeliver
-	Text       string // of Hint: what the agent is told; of Retry: the same, or empty; of Approve: what is accepted
+	Text       string // of Hint: what the agent gets; of Retry: the same, or empty; of Approve: what is accepted
 }
 
 // The kinds of actions.
@@ -206,7 +207,7 @@ type Actions interface {
 	Do(ctx context.Context, a Action) error
 }
 
-// Refusal is why something cannot be done, one sentence for whoever asked.
+// Refusal is why something cannot be done, one sentence for the requester.
 type Refusal struct{ Why string }
 
 func (r *Refusal) Error() string { return r.Why }
@@ -226,7 +227,7 @@ type Setup interface {
 
 // SecretStanding is how the webhook's secret stands.
 type SecretStanding struct {
-	Ours    bool      // false: whoever starts the server brings it
+	Ours    bool      // false: it comes from the server's environment
 	Made    time.Time // zero: with the App
 	Several bool      // one that was replaced counts as well
 	Until   time.Time // so long; zero: until the next one is made
@@ -240,7 +241,7 @@ type ManifestForm struct {
 
 // SetupStanding is how far the setup has come.
 type SetupStanding struct {
-	App         string // its name; empty: there is none yet
+	App         string // its name; empty: not created yet
 	AppURL      string // its page on GitHub
 	InstallURL  string // where to install it
 	Secret      SecretStanding

@@ -83,7 +83,7 @@ var levelMoods = map[string]string{"ok": "good", "warning": "warn", "error": "ba
 var moods = map[string]string{Running: "busy", Queued: "wait", Waiting: "wait", Dispatched: "wait",
 	string(loop.Interrupted): "wait", string(loop.Refused): "wait", string(loop.Done): "good"}
 
-// mood is how a state is to be taken.
+// mood is the color of a state.
 func mood(state string) string { return cmp.Or(moods[state], "bad") }
 
 var stateWords = map[string]string{string(loop.Capped): "Out of iterations", string(loop.Timeout): "Out of time",

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/store"
 )
 
-// routes are all there are. Nothing is answered that is not here, and no one is asked again behind it.
+// routes are all there are. Nothing else is answered, and permissions are checked only here.
 var routes = []route{
 	{"GET /{$}", signedIn, (*asked).now},
 	{"GET /runs/{run}", outsider, (*asked).runPage},
@@ -86,7 +86,7 @@ func (s *Server) guarded(table []route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.setHeaders(w.Header())
 		r.Body = http.MaxBytesReader(w, r.Body, mostForm)
-		if r.Method == http.MethodPost { // whoever begins a form and does not end it holds nothing
+		if r.Method == http.MethodPost { // a form that is begun and not ended holds nothing
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(formTime))
 		}
 		// a page of someone else whose name leads here must not speak for a person who is signed in
@@ -201,7 +201,7 @@ var aloneRoutes = []route{
 	{"GET /static/{file}", anybody, (*asked).static},
 }
 
-// Alone shows one run on its page, to whoever opens the address that Enter returns, and no one else.
+// Alone shows one run on its page, only to the person who opens the address that Enter returns.
 type Alone struct{ *Server }
 
 // AloneRun is the id of the only run, in addresses.
@@ -214,7 +214,7 @@ func NewAlone(public *url.URL, runs Runs) (*Alone, error) {
 		return nil, err
 	}
 	s.alone = &alone{entry: random(), token: random()}
-	s.cookie = "ralph-run-" + public.Port() // cookies do not tell ports apart
+	s.cookie = "ralph-run-" + public.Port() // browsers share cookies between ports
 	s.handler = s.guarded(aloneRoutes)
 	return &Alone{s}, nil
 }
@@ -222,14 +222,14 @@ func NewAlone(public *url.URL, runs Runs) (*Alone, error) {
 // Enter is the address that opens the page, once.
 func (a *Alone) Enter() string { return a.Public.String() + "/enter?token=" + a.alone.entry }
 
-// Finish sends what is left to the pages that are open, tells them that nothing more will come, and ends them.
+// Finish sends what is left to the pages that are open, reports to them that nothing more will come, and ends them.
 func (a *Alone) Finish() { a.finish() }
 
-// nobodyElse is whoever has shown the token.
+// nobodyElse is the person who has shown the token.
 var nobodyElse = Identity{Login: "you"}
 
 func (a *asked) enter() error {
-	if a.who.Login == "" { // who was in before comes in again
+	if a.who.Login == "" { // a browser that was let in can come again
 		if !same(a.alone.entry, a.r.URL.Query().Get("token")) || !a.alone.entered.CompareAndSwap(false, true) {
 			return errHidden
 		}

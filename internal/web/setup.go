@@ -13,8 +13,8 @@ const setupState = "ralph-setup-state"
 
 var organisationName = regex.Lazy(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
 
-// codePage asks for the one-time code. An address that holds it is turned into a form at the same time, so that the code is
-// sent by a person and not by whatever loads addresses ahead.
+// codePage asks for the one-time code. An address that holds it is turned into a form at the same time, so that the
+// code is sent by a person and not by whatever loads addresses ahead.
 func (a *asked) codePage() error {
 	return a.show("setup-code", "Setup", codeForm{Code: brief(100, a.r.URL.Query().Get("code"))})
 }
@@ -97,10 +97,10 @@ func (a *asked) rotateSecret() error {
 	return a.goTo("/setup")
 }
 
-// setupTime is how long the setup is open to whoever has shown the code.
+// setupTime is how long the setup is open to the browser that has shown the code.
 const setupTime = time.Hour
 
-// openSetup lets this browser in, and whoever was in before out.
+// openSetup lets this browser in, and an earlier one out.
 func (a *asked) openSetup() {
 	door := &setupDoor{random(), a.Clock().Add(setupTime)}
 	a.setup.Store(door)

@@ -26,11 +26,11 @@ const (
 	iterationBytes = 2 << 20   // all iterations as HTML
 	mostDiffs      = 64        // diffs that are kept, those of the newest iterations
 	mostDiff       = 110 << 10 // bytes of one
-	mostPrompt     = 32 << 10  // bytes of what an agent was told; its own page has all
+	mostPrompt     = 32 << 10  // bytes of a prompt; its own page has all
 	mostAccept     = 50        // concerns that are listed to be accepted
 )
 
-// story is what the records of a run tell so far.
+// story is the state of a run by its records so far.
 type story struct {
 	server  *Server
 	run     Run
@@ -39,7 +39,7 @@ type story struct {
 	output  []piece
 	printed int  // bytes of output
 	cut     bool // something older was printed
-	prompt  int  // number of the iteration that was told something last
+	prompt  int  // number of the iteration with the latest prompt
 }
 
 // piece is one record of what was printed.
@@ -138,7 +138,7 @@ func (st *story) keep(p piece) {
 	}
 }
 
-// ended reports whether the run has come to an end, as far as its records tell, or its row where there are none.
+// ended reports whether the run has ended by its records, or by its row where it has no records.
 func (st *story) ended() bool {
 	if len(st.detail.Records) == 0 {
 		return !st.run.Times.Ended.IsZero()
@@ -146,7 +146,7 @@ func (st *story) ended() bool {
 	return st.detail.State.End != nil
 }
 
-// asked is what the agent is told whose turn continues.
+// asked is the prompt of the running turn.
 func (st *story) asked() *html.Prompt {
 	p, ok := st.detail.Prompts[st.prompt]
 	last := st.detail.State.Last()
@@ -173,7 +173,7 @@ type runView struct {
 	Parts                       html.Parts
 	Output                      []piece
 	Cut                         bool
-	Asked                       *html.Prompt // of the running turn; nil: there is none, or its prompt is unknown
+	Asked                       *html.Prompt // of the running turn; nil: no turn runs, or its prompt is unknown
 	Hints                       []shownHint
 	Can                         can
 	ToAccept                    []loop.Concern
@@ -243,7 +243,7 @@ type shownHint struct {
 	New  bool   // no turn and no reviewer has read it yet
 }
 
-// withHints are the run's hints, the newest first: those that its records tell of, and those that were given since.
+// withHints are the run's hints, the newest first: those in its records, and those that were given since.
 func (st *story) withHints(given []store.Word, ended bool) (list []shownHint) {
 	all := slices.Clone(st.detail.State.Hints)
 	for _, w := range given {
@@ -292,7 +292,7 @@ func (a *asked) output() error {
 	})
 }
 
-// prompt is what the agent of one iteration was told.
+// prompt is the prompt of one iteration.
 func (a *asked) prompt() error {
 	n, err := strconv.Atoi(a.r.PathValue("iteration"))
 	if err != nil {
@@ -329,7 +329,7 @@ func (a *asked) plain(must bool, text func(store.Record) string) error {
 			return err
 		}
 		if piece := text(r); piece != "" && send(piece) != nil {
-			return nil // whoever hangs up does not want it
+			return nil // the reader may be gone
 		}
 	}
 	if must && !sent {

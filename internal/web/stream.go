@@ -61,7 +61,7 @@ type follower struct {
 	out    *http.ResponseController
 	drawn  map[int]bool // iterations that the page has
 	can    can
-	asking bool // what the agent is told now is shown
+	asking bool // the prompt of the running turn is shown
 }
 
 // write sends bytes, and gives up on a reader that does not take them.

@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/bot"
 )
 
-// Paths below the address of a job. Each is asked for by POST, with JSON in the request and in the answer.
+// Paths below the address of a job. Each takes a POST, with JSON in the request and in the answer.
 const (
 	OrderPath  = "/order"  // answers an Order
 	TokenPath  = "/token"  // takes an Ask, answers a Token
@@ -29,7 +29,7 @@ const MostSync = 64 << 20
 
 const (
 	mostOrder  = 40 << 20    // bytes: an order holds a payload of GitHub's
-	mostBatch  = 1 << 20     // bytes, after which what is to be told waits for the next request
+	mostBatch  = 1 << 20     // bytes, after which messages wait for the next request
 	answerTime = time.Minute // for one answer
 	askAgain   = 2 * time.Second
 )
@@ -99,7 +99,7 @@ func (l Link) try(ctx context.Context, path string, body []byte, hear any) (stat
 	return resp.StatusCode, json.NewDecoder(io.LimitReader(resp.Body, mostOrder)).Decode(hear)
 }
 
-// teller has what is to be told to the server, in its order. A server that was started again is told again what matters.
+// teller has the messages for the server, in their order. A restarted server gets those that matter again.
 // It is safe for concurrent use.
 type teller struct {
 	wake    chan struct{} // there is something new; holds one
@@ -151,7 +151,7 @@ func (t *teller) send(m ToServer) {
 	}
 }
 
-// next is what the server is told next; over says that it has the last message.
+// next is the next request to the server; over says that the server has the last message.
 func (t *teller) next() (s Sync, over bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -203,9 +203,9 @@ type tokens struct {
 	clock func() time.Time
 	link  Link
 
-	mu    sync.Mutex // held while a token is asked for: who wants one meanwhile gets that
+	mu    sync.Mutex // held while a token is requested: concurrent callers get that one
 	now   Token
-	known []string // values that no one is told
+	known []string // values that are hidden
 }
 
 // hide has no one told these values, and returns all of that kind.
@@ -216,7 +216,7 @@ func (t *tokens) hide(values ...string) []string {
 	return slices.Clone(t.known)
 }
 
-// token is one for now. refused is one that does not count any more; "" is none. Where there is no newer one, that at
+// token is one for now. refused is an expired one, or "". Where there is no newer one, that at
 // hand is used as long as it lasts.
 func (t *tokens) token(ctx context.Context, refused string) (string, error) {
 	t.mu.Lock()

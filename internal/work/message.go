@@ -28,7 +28,7 @@ type Order struct {
 	Inputs map[string]string `json:"inputs,omitempty"`
 	// Settings are those below the repository's own, the weakest first.
 	Settings []config.Layer `json:"settings,omitempty"`
-	// Allow is what whoever runs the server allows the repository; its settings cannot go beyond it.
+	// Allow is what the server allows the repository; its settings cannot go beyond it.
 	Allow config.Allowance `json:"allow,omitzero"`
 	// Permissions are those that the server has decided by, by login in lower case: "write".
 	Permissions map[string]string `json:"permissions,omitempty"`
@@ -36,8 +36,8 @@ type Order struct {
 	Mistake string `json:"mistake,omitempty"`
 	// Environ is added to what the process keeps of its environment: NAME=value.
 	Environ []string `json:"environ,omitempty"`
-	// Workspace is where checkouts are made; "" is the directory for temporary files. Whoever agents work as must be able
-	// to pass it.
+	// Workspace is where checkouts are made; "" is the directory for temporary files. The agents' user must be able to
+	// pass it.
 	Workspace string `json:"workspace,omitempty"`
 	Mirror    string `json:"mirror,omitempty"` // a repository to borrow objects from
 	AgentUser string `json:"agent_user,omitempty"`
@@ -113,7 +113,7 @@ type Record struct {
 // Shown is what a page shows of one iteration besides its records, without secrets; one of Prompt and Diff is set.
 type Shown struct {
 	Iteration int        `json:"iteration"`        // from 1 on
-	Prompt    string     `json:"prompt,omitempty"` // what its agent is told, at most 128 KiB
+	Prompt    string     `json:"prompt,omitempty"` // the prompt of its agent, at most 128 KiB
 	Diff      *html.Diff `json:"diff,omitempty"`   // what it has changed; its text has at most html.DiffBytes
 }
 
@@ -128,7 +128,7 @@ type End struct {
 	// Outcome is the run's; empty: the event was nothing to work on.
 	Outcome loop.Outcome `json:"outcome,omitempty"`
 	Reason  string       `json:"reason,omitempty"`
-	// HandedOn says that the run has not come to its end: another process of the job has to continue with it.
+	// HandedOn says that the run has not ended: another process of the job must resume it.
 	HandedOn bool      `json:"handed_on,omitempty"`
 	Problem  string    `json:"problem,omitempty"` // what ralph could not do
 	Until    time.Time `json:"until,omitzero"`    // of waiting: when the run may continue by itself

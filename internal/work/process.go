@@ -30,8 +30,8 @@ import (
 const patience = 20 * time.Minute
 
 const (
-	pollTime   = 2 * time.Second        // how often it is asked what people have said
-	gatherTime = 200 * time.Millisecond // output that comes within it is told together
+	pollTime   = 2 * time.Second        // how often it asks the server for people's words
+	gatherTime = 200 * time.Millisecond // output within it goes into one request
 	mostPiece  = 32 << 10               // bytes of the log in one message
 )
 
@@ -46,10 +46,10 @@ type process struct {
 	hints []loop.Hint
 }
 
-// Run does what a server orders, and tells it how that ended. from has the Link to the server, as JSON, and ends with the
-// server. The error says that there is no server; everything else it has been told. environ is ours, NAME=value: only
-// what builds and tools need to find their way is used of it. When ctx is done, the run is left to the next process of the
-// job.
+// Run does what a server orders, and reports the end to it. from has the Link to the server, as JSON, and ends with the
+// server. The error says that there is no server; everything else was reported to the server. environ is ours,
+// NAME=value: only what builds and tools need to find their way is used of it. When ctx is done, the run is left to the
+// next process of the job.
 func Run(ctx context.Context, from io.Reader, environ []string, clock func() time.Time) error {
 	var link Link
 	if err := json.NewDecoder(from).Decode(&link); err != nil {
@@ -57,7 +57,7 @@ func Run(ctx context.Context, from io.Reader, environ []string, clock func() tim
 	}
 	life, gone := context.WithCancelCause(context.WithoutCancel(ctx))
 	go func() {
-		_, _ = io.Copy(io.Discard, from) // nothing comes any more
+		_, _ = io.Copy(io.Discard, from) // nothing more comes
 		gone(ErrGone)
 	}()
 	return run(ctx, life, link, environ, clock)
@@ -82,7 +82,7 @@ func run(ctx, life context.Context, link Link, environ []string, clock func() ti
 	result, err := p.work(ctx, order, environ)
 	last := endOf(result, err)
 	last.HandedOn = result.Outcome == loop.Interrupted && result.State.End == nil &&
-		(ctx.Err() != nil || result.State.Start.Run != "") // a run of its own that has not come to its end
+		(ctx.Err() != nil || result.State.Start.Run != "") // its own run, which has not ended
 	redact := report.Redactor(p.tokens.hide())
 	last.Reason, last.Problem = redact(last.Reason), redact(last.Problem)
 	p.to.send(ToServer{End: last})
@@ -92,7 +92,7 @@ func run(ctx, life context.Context, link Link, environ []string, clock func() ti
 	return nil
 }
 
-// sync tells the server everything and hears what people say, until the last message is told.
+// sync sends the server everything and receives people's words, until the last message is sent.
 func (p *process) sync(life context.Context, link Link) error {
 	for after := int64(0); ; {
 		say, over := p.to.next()
@@ -126,7 +126,7 @@ func (p *process) hear(w Word) {
 	if w.Stop != nil {
 		select {
 		case p.stop <- *w.Stop:
-		default: // it was told before
+		default: // an earlier stop waits
 		}
 	}
 	if w.Hint != nil {

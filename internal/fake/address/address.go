@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// Free is an address of this machine at which no one listens, for a process to be told: "127.0.0.1:12345". Its
-// port is none of those that systems hand out, so no one gets it meanwhile who wants just any.
+// Free is an address of this machine at which no one listens, for a process: "127.0.0.1:12345". Systems do not hand its
+// port out to callers that want any port.
 func Free() (address string, err error) {
 	for range 100 {
 		address = fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))

@@ -17,7 +17,7 @@ import (
 )
 
 // newer lists the operations that GitHub has and the description, which is of 2021, has not yet. Their requests and
-// answers are judged by nothing but the tests of whoever asks.
+// answers are checked only by the caller's tests.
 var newer = regexp.MustCompile(`^GET /repos/[^/]+/[^/]+/(` + strings.Join([]string{
 	"actions/permissions/workflow", // of 2022
 	"actions/organization-secrets", // of 2023

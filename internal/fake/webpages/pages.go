@@ -108,7 +108,7 @@ func (w *World) Facts(run string, records ...loop.Record) {
 // Print adds what an agent prints.
 func (w *World) Print(run, text string) { w.append(run, web.OutputRecord, time.Time{}, []byte(text)) }
 
-// Shown adds what an agent was told, or what an iteration changed.
+// Shown adds a prompt, or what an iteration changed.
 func (w *World) Shown(run string, b web.ShownBody) { w.add(run, web.ShownRecord, time.Time{}, b) }
 
 func (w *World) add(run, kind string, at time.Time, value any) {

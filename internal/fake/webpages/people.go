@@ -27,7 +27,7 @@ func (w *World) silent(ctx context.Context) bool {
 // Permission implements web.Access.
 func (w *World) Permission(ctx context.Context, who web.Identity, repository string) (web.Permission, error) {
 	if w.silent(ctx) {
-		return web.MayWrite, errSilent // whoever takes the value for an answer is found out
+		return web.MayWrite, errSilent // a caller that takes the value for an answer is found out
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
