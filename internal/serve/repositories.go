@@ -12,7 +12,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -85,7 +84,7 @@ func (v source) doctorOf(ctx context.Context, name string) web.Repository {
 	for _, note := range read.notes {
 		out.Doctor = append(out.Doctor, web.Finding{Level: "warning", What: note})
 	}
-	out.Settings, out.Limits = read.rows, limitsOf(read.rows)
+	out.Settings = read.rows
 	return out
 }
 
@@ -106,24 +105,6 @@ func finding(f github.Fact, hub string) web.Finding {
 		}
 	}
 	return out
-}
-
-// limitNames are the settings that limit what a run takes: what each limits, and how its value is shown.
-var limitNames = []struct{ key, what, unit string }{
-	{"maxCostUsd", "cost of a run", "$"}, {"maxCostUsdPerIssue", "cost of all runs of an issue", "$"},
-	{"maxTokens", "tokens of a run", ""}, {"maximumIterations", "iterations of a run", ""}, {"timeoutMinutes", "minutes of a run", ""},
-}
-
-// limitsOf are the limits among settings.
-func limitsOf(rows []web.Setting) (limits []web.Limit) {
-	for _, l := range limitNames {
-		for _, row := range rows {
-			if row.Key == l.key && row.Value != "0" && row.Value != "null" {
-				limits = append(limits, web.Limit{What: l.what, Value: l.unit + row.Value, From: row.From})
-			}
-		}
-	}
-	return limits
 }
 
 // mostDoctored is how many repositories the setup page looks at: each takes a call.
@@ -265,29 +246,4 @@ func (v source) Repository(ctx context.Context, name string) (web.Repository, er
 	}
 	r.Dollars, r.Tokens = sum.Dollars(), sum.Tokens()
 	return r, err
-}
-
-// mostLimits is how many limits a page has.
-const mostLimits = 500
-
-// Limits implements web.Repositories. Those of repositories are what was found out when someone looked at their page: no
-// one is asked. The names are sorted.
-func (v source) Limits(repositories []string) (limits []web.Limit) {
-	for _, account := range slices.Compact(safetext.Map(repositories, accountOf)) {
-		allowed, _ := judge(account, nil, nil, v.o.Allow.Of(account)) // nothing goes beyond it
-		for _, l := range limitsOf(allowed.rows) {
-			if l.Of = account; l.From == config.Allowed {
-				limits = append(limits, l)
-			}
-		}
-	}
-	for _, name := range repositories {
-		known, _ := v.doctor.last(name)
-		for _, l := range known.value.Limits {
-			if l.Of = known.value.Name; l.From != config.Allowed && l.From != config.Default && len(limits) < mostLimits {
-				limits = append(limits, l)
-			}
-		}
-	}
-	return limits
 }

@@ -275,26 +275,12 @@ func (a *asked) spend() error {
 	return a.show("spend", "Spend", struct {
 		Days   int
 		Total  []sum
-		Limits []Limit
 		Tables []table
-	}{spendDays, sums(rows, func(store.Spend) string { return "total" }), a.limits(f), []table{
+	}{spendDays, sums(rows, func(store.Spend) string { return "total" }), []table{
 		{"By repository", "repository", repositories},
 		{"By person", "person", sums(rows, func(row store.Spend) string { return row.Person })},
 		{"By model", "model", sums(rows, func(row store.Spend) string { return row.Model })},
 		{"By day", "day", days}}})
-}
-
-// limits are those of the repositories that f is about, and of whose they are.
-func (a *asked) limits(f store.Filter) []Limit {
-	names := f.Repositories
-	if a.operator {
-		names = names[1:]
-	}
-	return slices.DeleteFunc(a.Repositories.Limits(names), func(l Limit) bool {
-		return !slices.ContainsFunc(names, func(name string) bool {
-			return strings.EqualFold(name, l.Of) || strings.HasPrefix(name, strings.ToLower(l.Of)+"/")
-		})
-	})
 }
 
 // sums adds rows up by a name, the largest first.

@@ -99,15 +99,6 @@ type Repository struct {
 	Done     int       // of these, those that were done
 	Dollars  float64   // in the last 30 days
 	Tokens   int64     // the same
-	Limits   []Limit   // those of its settings
-}
-
-// Limit is the most that something may take.
-type Limit struct {
-	Of    string // an account, "acme", or a repository, "acme/demo"; empty: of what it is at
-	What  string // "cost of a run"
-	Value string // "$20"
-	From  string // as of a Setting
 }
 
 // Setting is one setting with where its value is from.
@@ -146,8 +137,6 @@ type Lists interface {
 // Repositories are those that ralph is installed on.
 type Repositories interface {
 	Repository(ctx context.Context, name string) (Repository, error)
-	// Limits are those of the accounts and, as far as they are known without asking anyone, of the repositories.
-	Limits(repositories []string) []Limit
 	// Self is ralph's own login; "" while it is not known.
 	Self() string
 }

@@ -224,13 +224,6 @@ func (w *World) Spend(context.Context, store.Filter) ([]store.Spend, error) { re
 // Self implements web.Repositories.
 func (w *World) Self() string { return "ralph[bot]" }
 
-// Limits implements web.Repositories, with those of everyone.
-func (w *World) Limits([]string) []web.Limit {
-	return []web.Limit{{Of: "acme", What: "cost of a run", Value: "$20", From: "allowed by this installation"},
-		{Of: Demo, What: "cost of all runs of an issue", Value: "$50", From: "ralph.json of acme/.github"},
-		{Of: "evil", What: "the secret plan", Value: "$77"}, {Of: Secret, What: "the secret issue"}}
-}
-
 // Audits implements web.Lists.
 func (w *World) Audits(context.Context, store.Filter) ([]store.Entry, error) {
 	return w.Entries, w.Fails

@@ -124,8 +124,7 @@ func (w *World) books() {
 			Dollars: 4.2, Tokens: 910_000, Settings: []web.Setting{
 				{Key: "agent.command", Value: "claude", From: "ralph.json of acme/.github"},
 				{Key: "guardrails", Value: `["go vet ./...","go test ./..."]`, From: "ralph.json of " + name},
-				{Key: "review", Value: "true", From: "default"}},
-			Limits: []web.Limit{{What: "cost of a run", Value: "$20", From: "allowed by this installation"}}}
+				{Key: "review", Value: "true", From: "default"}}}
 	}
 	w.App = web.SetupStanding{App: "ralph of acme", AppURL: "https://github.com/apps/ralph-of-acme",
 		InstallURL:  "https://github.com/apps/ralph-of-acme/installations/new",
