@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"path"
 	"strconv"
 	"strings"
@@ -104,7 +105,7 @@ func (g *GitHub) faulty(next http.Handler) http.Handler {
 		case f.Drop:
 			drop(w)
 		case f.DropAfter || f.Then != nil:
-			next.ServeHTTP(&discardWriter{header: http.Header{}}, r)
+			next.ServeHTTP(httptest.NewRecorder(), r)
 			if f.Then != nil {
 				f.Then()
 			}
@@ -133,19 +134,16 @@ func (g *GitHub) wait(r *http.Request, d time.Duration) bool {
 	return false
 }
 
-// faultMessages are GitHub's words for the statuses that a fault can have.
+// faultMessages are GitHub's words where they are not those of the status.
 var faultMessages = map[int]string{
 	http.StatusUnauthorized: "Bad credentials",
 	http.StatusForbidden:    "Resource not accessible by integration",
-	http.StatusNotFound:     "Not Found",
 	http.StatusConflict: "is at 1111111111111111111111111111111111111111 but expected " +
 		"2222222222222222222222222222222222222222",
-	http.StatusGone:                "This resource is gone.",
 	http.StatusUnprocessableEntity: "Validation Failed",
 	http.StatusTooManyRequests:     "API rate limit exceeded",
 	http.StatusInternalServerError: "Server Error",
 	http.StatusBadGateway:          "Server Error",
-	http.StatusServiceUnavailable:  "Service unavailable",
 }
 
 func (f *Fault) answer(now time.Time) answer {
@@ -188,15 +186,6 @@ func drop(w http.ResponseWriter) {
 	_, _ = conn.Write([]byte("HTTP/1.1")) // the client may be gone already
 	_ = conn.Close()
 }
-
-// discardWriter takes an answer that no one will read.
-type discardWriter struct{ header http.Header }
-
-func (d *discardWriter) Header() http.Header { return d.header }
-
-func (d *discardWriter) Write(p []byte) (int, error) { return len(p), nil }
-
-func (d *discardWriter) WriteHeader(int) {}
 
 func (f *Fault) matches(r *http.Request) bool {
 	if f.Write && !isWrite(r) {

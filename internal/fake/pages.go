@@ -15,6 +15,7 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -384,28 +385,15 @@ var (
 	appPath     = regexp.MustCompile(`^/(?:github-)?apps/([a-z0-9-]+)$`)
 )
 
-// held keeps an answer until its handler, which holds the lock, has ended: who logs answers takes the lock, too.
-type held struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (h *held) Header() http.Header { return h.header }
-
-func (h *held) Write(p []byte) (int, error) { return h.body.Write(p) }
-
-func (h *held) WriteHeader(status int) { h.status = status }
-
 // servePage serves the pages that a browser sees; false for any other.
 func (g *GitHub) servePage(w http.ResponseWriter, r *http.Request) bool {
-	h := &held{header: http.Header{}, status: http.StatusOK}
+	h := httptest.NewRecorder() // until the handler, which holds the lock, has ended: who logs answers takes the lock, too
 	if !g.page(h, r) {
 		return false
 	}
-	maps.Copy(w.Header(), h.header)
-	w.WriteHeader(h.status)
-	_, _ = w.Write(h.body.Bytes()) // the browser may be gone
+	maps.Copy(w.Header(), h.Header())
+	w.WriteHeader(h.Code)
+	_, _ = w.Write(h.Body.Bytes()) // the browser may be gone
 	return true
 }
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -80,11 +82,13 @@ func (c *Checker) Wrap(next http.Handler) http.Handler {
 			Options: options()}
 		c.request(in, body)
 
-		answer := &recorder{header: http.Header{}, status: http.StatusOK}
+		answer := httptest.NewRecorder()
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(answer, r)
 		c.answer(in, answer)
-		answer.send(w)
+		maps.Copy(w.Header(), answer.Header())
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes()) // the client may be gone
 	})
 }
 
@@ -108,20 +112,20 @@ func (c *Checker) request(in *openapi3filter.RequestValidationInput, body []byte
 	}
 }
 
-func (c *Checker) answer(in *openapi3filter.RequestValidationInput, a *recorder) {
-	declared := in.Route.Operation.Responses.Status(a.status)
+func (c *Checker) answer(in *openapi3filter.RequestValidationInput, a *httptest.ResponseRecorder) {
+	declared := in.Route.Operation.Responses.Status(a.Code)
 	if declared == nil {
-		if a.status < 300 {
-			c.violation(in.Request, "answer: the status %d is not declared", a.status)
+		if a.Code < 300 {
+			c.violation(in.Request, "answer: the status %d is not declared", a.Code)
 		}
 		return
 	}
 	out := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: in, Status: a.status, Header: a.header.Clone(), Options: options(),
-		Body: io.NopCloser(bytes.NewReader(a.body.Bytes())),
+		RequestValidationInput: in, Status: a.Code, Header: a.Header().Clone(), Options: options(),
+		Body: io.NopCloser(bytes.NewReader(a.Body.Bytes())),
 	}
 	if err := openapi3filter.ValidateResponse(in.Request.Context(), out); err != nil {
-		c.violation(in.Request, "answer %d: %s", a.status, reason(err))
+		c.violation(in.Request, "answer %d: %s", a.Code, reason(err))
 	}
 }
 
@@ -150,33 +154,4 @@ func reason(err error) string {
 		err = response.Err
 	}
 	return strings.Join(strings.Fields(err.Error()), " ")
-}
-
-// recorder keeps an answer until it was judged.
-type recorder struct {
-	header http.Header
-	status int
-	begun  bool
-	body   bytes.Buffer
-}
-
-func (a *recorder) Header() http.Header { return a.header }
-
-func (a *recorder) WriteHeader(status int) {
-	if !a.begun {
-		a.status, a.begun = status, true
-	}
-}
-
-func (a *recorder) Write(p []byte) (int, error) {
-	a.begun = true
-	return a.body.Write(p)
-}
-
-func (a *recorder) send(w http.ResponseWriter) {
-	for key, values := range a.header {
-		w.Header()[key] = values
-	}
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body.Bytes()) // the client may be gone
 }

@@ -59,10 +59,14 @@ func (w *World) Options(public *url.URL) web.Options {
 		GitHub: "https://github.com", Version: "1.2.3", Clock: time.Now, Log: slog.New(slog.DiscardHandler)}
 }
 
+func (w *World) lock() (unlock func()) {
+	w.mu.Lock()
+	return w.mu.Unlock
+}
+
 // Let says what someone may do in a repository from now on.
 func (w *World) Let(login, repository string, may web.Permission) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	if w.may[login] == nil {
 		w.may[login] = map[string]web.Permission{}
 	}
@@ -71,15 +75,13 @@ func (w *World) Let(login, repository string, may web.Permission) {
 
 // Operate makes someone an operator.
 func (w *World) Operate(login string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	w.ops[login] = true
 }
 
 // Enter signs someone in and returns the session's token.
 func (w *World) Enter(login string) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	token := "session-of-" + login
 	w.sessions[token] = web.Identity{Login: login, Token: "gho-" + login}
 	return token
@@ -92,8 +94,7 @@ func (w *World) Put(run web.Run) {
 		panic(err)
 	}
 	run.Detail = detail
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	w.runs = slices.DeleteFunc(w.runs, func(r store.Run) bool { return r.ID == run.ID })
 	w.runs = append(w.runs, run.Run)
 }
@@ -120,8 +121,7 @@ func (w *World) add(run, kind string, at time.Time, value any) {
 }
 
 func (w *World) append(run, kind string, at time.Time, body []byte) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	w.records[run] = append(w.records[run],
 		store.Record{Number: int64(len(w.records[run]) + 1), At: at, Kind: kind, Body: body})
 	if c := w.changed[run]; c != nil {
@@ -132,15 +132,13 @@ func (w *World) append(run, kind string, at time.Time, body []byte) {
 
 // Done are the actions so far.
 func (w *World) Done() []web.Action {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	return slices.Clone(w.done)
 }
 
 // Run implements web.Runs.
 func (w *World) Run(_ context.Context, id string) (store.Run, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	for _, r := range w.runs {
 		if r.ID == id {
 			return r, w.Fails
@@ -151,8 +149,7 @@ func (w *World) Run(_ context.Context, id string) (store.Run, error) {
 
 // Runs implements web.Lists. It answers with those of everyone, so that a page that does not look itself is found out.
 func (w *World) Runs(_ context.Context, f store.Filter) ([]store.Run, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	return slices.DeleteFunc(slices.Clone(w.runs), func(r store.Run) bool {
 		return f.States != nil && !slices.Contains(f.States, r.State)
 	}), w.Fails
@@ -160,8 +157,7 @@ func (w *World) Runs(_ context.Context, f store.Filter) ([]store.Run, error) {
 
 // Records implements web.Runs.
 func (w *World) Records(_ context.Context, run string, after int64, limit int) ([]store.Record, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	all := w.records[run]
 	from := min(int(after), len(all))
 	return slices.Clone(all[from:min(from+limit, len(all))]), w.Fails
@@ -169,8 +165,7 @@ func (w *World) Records(_ context.Context, run string, after int64, limit int) (
 
 // Watch implements web.Runs.
 func (w *World) Watch(run string) (changed <-chan struct{}, stop func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	if w.changed[run] == nil {
 		w.changed[run] = make(chan struct{})
 	}
@@ -179,8 +174,7 @@ func (w *World) Watch(run string) (changed <-chan struct{}, stop func()) {
 
 // Repository implements web.Repositories.
 func (w *World) Repository(_ context.Context, name string) (web.Repository, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	r, ok := w.Repos[strings.ToLower(name)]
 	if !ok {
 		return r, store.ErrNotFound
@@ -205,16 +199,14 @@ func (w *World) Deliveries(context.Context, store.Filter) ([]store.Delivery, err
 
 // Words implements web.Runs.
 func (w *World) Words(_ context.Context, run string, _ int64) ([]store.Word, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	return slices.Clone(w.Said[run]), w.Fails
 }
 
 // Hint adds one that someone has given on the page.
 func (w *World) Hint(run string, h store.Word) {
 	h.Kind = web.Hint
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	w.Said[run] = append(w.Said[run], h)
 }
 

@@ -29,16 +29,14 @@ func (w *World) Permission(ctx context.Context, who web.Identity, repository str
 	if w.silent(ctx) {
 		return web.MayWrite, errSilent // a caller that takes the value for an answer is found out
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	return w.may[who.Login][repository], nil
 }
 
 // Readable implements web.Access.
 func (w *World) Readable(ctx context.Context, who web.Identity) ([]string, error) {
 	silent := w.silent(ctx)
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	names := slices.Collect(maps.Keys(w.may[who.Login]))
 	if silent {
 		return names, errSilent
@@ -51,23 +49,20 @@ func (w *World) Operator(ctx context.Context, who web.Identity) (bool, error) {
 	if w.silent(ctx) {
 		return true, errSilent
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	return w.ops[who.Login], nil
 }
 
 // Start implements web.Sessions.
 func (w *World) Start(_ context.Context, token string, who web.Identity) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	w.sessions[token] = who
 	return nil
 }
 
 // Find implements web.Sessions.
 func (w *World) Find(_ context.Context, token string) (web.Identity, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	who, ok := w.sessions[token]
 	if !ok {
 		return who, store.ErrNotFound
@@ -77,16 +72,14 @@ func (w *World) Find(_ context.Context, token string) (web.Identity, error) {
 
 // End implements web.Sessions.
 func (w *World) End(_ context.Context, token string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	delete(w.sessions, token)
 	return nil
 }
 
 // EndAll implements web.Sessions.
 func (w *World) EndAll(_ context.Context, login string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	maps.DeleteFunc(w.sessions, func(_ string, who web.Identity) bool { return who.Login == login })
 	return nil
 }
@@ -98,8 +91,7 @@ func (w *World) AuthorizeURL(state, verifier, redirect string) string {
 
 // Exchange implements web.SignIn.
 func (w *World) Exchange(_ context.Context, code, verifier, _ string) (web.Identity, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	if w.SignsIn == "" || code != "code-"+verifier {
 		return web.Identity{}, errSilent
 	}
@@ -108,8 +100,7 @@ func (w *World) Exchange(_ context.Context, code, verifier, _ string) (web.Ident
 
 // Do implements web.Actions.
 func (w *World) Do(_ context.Context, a web.Action) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	if a.Kind == web.Stop && a.Text == "refuse" {
 		return &web.Refusal{Why: "The run has ended already."}
 	}
@@ -119,8 +110,7 @@ func (w *World) Do(_ context.Context, a web.Action) error {
 
 // Redeem implements web.Setup.
 func (w *World) Redeem(_ context.Context, code string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	right := w.Code != "" && code == w.Code
 	if right {
 		w.Code = ""
@@ -130,8 +120,7 @@ func (w *World) Redeem(_ context.Context, code string) bool {
 
 // Standing implements web.Setup.
 func (w *World) Standing(context.Context) (web.SetupStanding, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	return w.App, w.Fails
 }
 
@@ -146,16 +135,14 @@ func (w *World) Manifest(organisation, state string) (web.ManifestForm, error) {
 
 // RotateSecret implements web.Setup.
 func (w *World) RotateSecret(_ context.Context, by string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	w.done = append(w.done, web.Action{Kind: "rotate", By: web.Identity{Login: by}})
 	return nil
 }
 
 // Complete implements web.Setup.
 func (w *World) Complete(_ context.Context, code string, _ string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lock()()
 	if code == "" {
 		return &web.Refusal{Why: "GitHub gave no code."}
 	}
