@@ -33,9 +33,14 @@ type Server struct {
 	Shown   engine.Shown                    // what else the page shows
 	Notice  func(engine.Notice)             // tells others how the run ended; nil: no one does
 
+	secrets secrets
+}
+
+// secrets are what no text of a job may hold.
+type secrets struct {
 	mu     sync.Mutex
-	hidden []string // secrets
-	redact func(string) string
+	values []string
+	redact func(string) string // takes values out of a text
 }
 
 // StartedRun is a run of which the records follow.
@@ -50,25 +55,25 @@ type StartedRun struct {
 	Records int `json:"records"`
 }
 
-// redactor takes secrets out of texts, those of a server's tokens too, which come later.
-func (s *Server) redactor(secrets []string) func(string) string {
+// redactor takes secrets out of texts, also those that hide adds later.
+func (s *Server) redactor(known []string) func(string) string {
 	if s == nil {
-		return report.Redactor(secrets)
+		return report.Redactor(known)
 	}
-	s.hide(secrets...)
+	s.secrets.hide(known...)
 	return func(text string) string {
-		s.mu.Lock()
-		redact := s.redact
-		s.mu.Unlock()
+		s.secrets.mu.Lock()
+		redact := s.secrets.redact
+		s.secrets.mu.Unlock()
 		return redact(text)
 	}
 }
 
-func (s *Server) hide(secrets ...string) {
+func (s *secrets) hide(values ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hidden = append(s.hidden, secrets...)
-	s.redact = report.Redactor(s.hidden)
+	s.values = append(s.values, values...)
+	s.redact = report.Redactor(s.values)
 }
 
 // installation makes GitHub's client write as the server's App; nil for a step of a workflow.
@@ -84,7 +89,7 @@ func (s *Server) installation() *github.Installation {
 		defer mu.Unlock()
 		if err == nil && token != last {
 			last = token
-			s.hide(token)
+			s.secrets.hide(token)
 		}
 		return token, err
 	}

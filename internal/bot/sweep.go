@@ -228,7 +228,7 @@ func (s *sweep) abandoned(ctx context.Context, yield func(pending, error) bool) 
 			if p.request, known, ok = s.orphan(ctx, s.ev, r); !ok {
 				return p, false
 			}
-			p.work = func(ctx context.Context) (loop.Result, error) { return s.Action.work(ctx, p.request, known) }
+			p.work = func(ctx context.Context) (loop.Result, error) { return s.work(ctx, p.request, known) }
 		case r.Start.Issue == 0 && r.Start.Plan != nil && s.wantsPlan(r.Start.Plan.File):
 			p.request = planRequest(s.ev, r.Start.Plan.File)
 			p.work = func(ctx context.Context) (loop.Result, error) { return s.workOn(ctx, p.request, *goingOn(r)) }
@@ -272,7 +272,7 @@ func (s *sweep) labeled(ctx context.Context, yield func(pending, error) bool) bo
 				s.log("issue #%d is skipped: %v", issue.Number, err)
 				continue
 			}
-			work := s.Action.work
+			work := s.work
 			if request.Verb == event.Plan {
 				work = s.plan
 			}
