@@ -254,16 +254,15 @@ func (r *replay) unnamed(ctx context.Context, c *Command, v loop.Verdict) error 
 // attribute says why a command passes, if it failed on the base commit or the change touches what it may judge by.
 func (r *replay) attribute(ctx context.Context, c *Command, names []string) error {
 	now := findVerdict(r.at.Verdicts, c.Name())
-	g := &green{at: r.at, changes: r.Changes, lay: r.lay, c: c, log: r.Log,
-		judged: slices.Concat(r.files.Touched(), r.files.Added), left: mostGreenRuns, time: max(greenTimes*now.Duration, leastGreenTime)}
+	g := &green{replay: r, c: c, left: mostGreenRuns, time: max(greenTimes*now.Duration, leastGreenTime)}
 	base, find := onBase(r.at, c.Name()), g.loosened
 	if base != nil {
 		g.base = *base
 	}
-	switch green, replayed := r.green[c.Name()]; {
+	switch passed, replayed := r.green[c.Name()]; {
 	case r.flips(c):
 		find = g.attribute
-	case base != nil && !base.Pass, replayed && !green: // more has been found than what it may have loosened
+	case base != nil && !base.Pass, replayed && !passed: // more has been found than what it may have loosened
 		return nil
 	case replayed:
 		g.tests = r.ofBase()

@@ -30,17 +30,12 @@ const (
 
 // green is what one command passes because of, on its way.
 type green struct {
-	at      Input
-	changes *diffscan.Changes
-	// lay makes the tree what a commit is with files of another one, as replay does.
-	lay    func(ctx context.Context, onto, from string, names []string, contents map[string][]byte) (*loop.Verdict, error)
-	c      *Command
-	log    func(format string, args ...any)
-	base   loop.Verdict // of the command; the zero value: it is not known
-	judged []string     // files that the base commit's tests are compared of
-	left   int          // runs
-	time   time.Duration
-	tests  testOverlay // with which the command passes on the change; the zero value: its own
+	*replay
+	c     *Command
+	base  loop.Verdict // of the command; the zero value: it is not known
+	left  int          // runs
+	time  time.Duration
+	tests testOverlay // with which the command passes on the change; the zero value: its own
 }
 
 // needed is a changed file without which a command fails, and what the command says then; nil: only the others were tried.
@@ -57,7 +52,7 @@ func (g *green) attribute(ctx context.Context, names []string) (said string, for
 	}
 	configures := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !diffscan.Configures(name) })
 	if len(names) > 1 || len(configures) > 0 {
-		g.log("base tests: %s runs without the changed files, to find out which of them it passes because of", g.c.Name())
+		g.Log("base tests: %s runs without the changed files, to find out which of them it passes because of", g.c.Name())
 		again, err := g.run(ctx, g.at.State.Start.Base, g.at.State.Start.Base, nil, nil)
 		if err != nil || again == nil || ctx.Err() != nil {
 			return "", nil, err
@@ -182,7 +177,7 @@ func (g *green) loosened(ctx context.Context, names []string) (said string, fore
 	}
 	why := ""
 	for _, files := range groups {
-		g.log("base tests: %s runs with %s as the base commit has it", g.c.Name(), few(files))
+		g.Log("base tests: %s runs with %s as the base commit has it", g.c.Name(), few(files))
 		v, err := without(files)
 		if err != nil || v == nil || ctx.Err() != nil {
 			return "", nil, err
@@ -221,7 +216,7 @@ func (g *green) loosened(ctx context.Context, names []string) (said string, fore
 func (g *green) judging(ctx context.Context, names []string) (groups [][]string, err error) {
 	runs := g.c.Line
 	for _, name := range manifests {
-		content, _, err := g.changes.File(ctx, g.at.State.Start.Base, path.Join(g.c.Below, name))
+		content, _, err := g.Changes.File(ctx, g.at.State.Start.Base, path.Join(g.c.Below, name))
 		if err != nil {
 			return nil, err
 		}
@@ -266,7 +261,7 @@ func (g *green) foreign(ctx context.Context, all []needed, fresh bool) (files []
 		if n.red != nil && diffscan.Judges(n.name) && !g.misses(*n.red) {
 			loose = append(loose, n.name)
 		}
-		before, had, err := g.changes.File(ctx, g.at.State.Start.Base, n.name)
+		before, had, err := g.Changes.File(ctx, g.at.State.Start.Base, n.name)
 		if err != nil {
 			return nil, err
 		}
@@ -291,7 +286,8 @@ func (g *green) foreign(ctx context.Context, all []needed, fresh bool) (files []
 func (g *green) isSettled(name string) bool {
 	task := g.at.State.Start.Title + "\n" + g.at.State.Start.Spec
 	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	return holdsWord(task, path.Base(name)) || len(stem) > 3 && holdsWord(task, stem) || slices.Contains(g.judged, name) ||
+	return holdsWord(task, path.Base(name)) || len(stem) > 3 && holdsWord(task, stem) ||
+		slices.Contains(g.files.Touched(), name) || slices.Contains(g.files.Added, name) ||
 		slices.ContainsFunc(g.at.Verdicts, func(v loop.Verdict) bool {
 			return !v.Pass && slices.ContainsFunc(v.Concerns, func(c loop.Concern) bool { return c.File == name })
 		})

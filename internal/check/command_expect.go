@@ -77,7 +77,7 @@ func (c *Command) tested(o ending) string {
 	}
 	if t.Known && failed > 0 && o.Exit == 0 && !c.Expect.VacuousOK && (c.Expect.MinTests == nil || *c.Expect.MinTests > 0) {
 		return fmt.Sprintf("it exited with code 0, and its output says that %s (%s); make it exit with the exit code of its "+
-			"tests", failedTests(failed), t.Runner)
+			"tests", safetext.Plural(failed, "a test failed", fmt.Sprintf("%d tests failed", failed)), t.Runner)
 	}
 	if c.Expect.MinTests == nil {
 		if c.Expect.VacuousOK || !vacuous(t) || asksForNone.MatchString(c.Line) {

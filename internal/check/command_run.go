@@ -137,7 +137,7 @@ func (c *Command) verdict(o ending, log string) loop.Verdict {
 		return v
 	}
 	said := failure.Read(o.output)
-	v.Findings = c.fromTop(o.findings(c.Title, said))
+	v.Findings = c.fromTop(o.findings(said))
 	v.MissingNames = said.MissingNames()
 	name := c.Title
 	if c.failedItself(o) && o.output != "" {
@@ -222,10 +222,10 @@ func (c *Command) redactedNames(n *loop.TestNames) *loop.TestNames {
 }
 
 // findings are those of the report, which says them better, or else those of the output.
-func (o ending) findings(check string, said failure.Output) []loop.Finding {
+func (o ending) findings(said failure.Output) []loop.Finding {
 	found := o.report.findings
 	if len(found) == 0 {
-		found = said.Findings(check)
+		found = said.Findings()
 	}
 	return found[:min(len(found), loop.MaxFindings)]
 }

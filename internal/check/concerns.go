@@ -75,7 +75,7 @@ func (a Accepted) Run(_ context.Context, at Input) (loop.Verdict, error) {
 		return loop.Verdict{Pass: true}, nil
 	}
 	v := loop.Verdict{Waits: true, Concerns: list}
-	v.Reason = fmt.Sprintf("%s to be accepted by name: %s", needs(len(list)), safetext.FirstN(loop.Names(list), 5))
+	v.Reason = fmt.Sprintf("%s to be accepted by name: %s", safetext.Plural(len(list), "a finding needs", fmt.Sprintf("%d findings need", len(list))), safetext.FirstN(loop.Names(list), 5))
 	if question := nothingToDo(at); question != "" && len(list) == 1 {
 		v.Reason = question
 	} else if question != "" {
@@ -103,11 +103,4 @@ func nothingToDo(at Input) string {
 		}
 	}
 	return why
-}
-
-func needs(n int) string {
-	if n == 1 {
-		return "a finding needs"
-	}
-	return fmt.Sprintf("%d findings need", n)
 }

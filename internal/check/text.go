@@ -47,24 +47,16 @@ func shownName(name string) string {
 	if !plain {
 		name = strconv.Quote(name)
 	}
-	return shorten(safetext.Inert(name), 200)
+	return safetext.Shorten(safetext.Inert(name), 200)
 }
 
 // few names at most five paths, and counts the rest.
-func few(names []string) string {
-	shown := make([]string, 0, 5)
-	for _, name := range names[:min(len(names), 5)] {
-		shown = append(shown, shownName(name))
-	}
-	text := strings.Join(shown, ", ")
-	if more := len(names) - len(shown); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
+func few(names []string) string { return safetext.FirstN(safetext.Map(names, shownName), 5) }
 
 // quote writes foreign text into a message.
-func quote(text string) string { return fmt.Sprintf("%q", shorten(strings.TrimSpace(text), 120)) }
+func quote(text string) string {
+	return fmt.Sprintf("%q", safetext.Shorten(strings.TrimSpace(text), 120))
+}
 
 const cutMark = "... [truncated]"
 
@@ -95,20 +87,6 @@ func Slug(command string) string {
 
 func containsFold(text, part string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
-}
-
-func failedTests(n int) string {
-	if n == 1 {
-		return "a test failed"
-	}
-	return fmt.Sprintf("%d tests failed", n)
-}
-
-func shorten(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }
 
 // place is a finding in a line: "pkg/foo_test.go:12: want 3, got 4", "TestFoo: want 3, got 4".

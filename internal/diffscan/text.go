@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 const lineBytes = 4 << 10 // of a line that is examined; no one writes longer ones
@@ -49,13 +50,8 @@ func holdsAny(text string, words []string) bool {
 }
 
 // quote writes foreign text into a message.
-func quote(text string) string { return fmt.Sprintf("%q", shorten(strings.TrimSpace(text), 120)) }
-
-func shorten(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
+func quote(text string) string {
+	return fmt.Sprintf("%q", safetext.Shorten(strings.TrimSpace(text), 120))
 }
 
 // commentMarks are what begins a comment, by the ending of a file's name. Others have none that is known: their lines

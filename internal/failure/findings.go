@@ -2,12 +2,10 @@ package failure
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/reviewdog/errorformat"
-	"github.com/reviewdog/errorformat/fmts"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -94,28 +92,14 @@ func levelled(message string) (level, rest string) {
 var anyPlace = []string{`%f:%l:%c: %m`, `%f:%l:%c - %m`, `%f:%l:%c %m`, `%f(%l\,%c): %m`, `%f:%l: %m`, `%f(%l): %m`,
 	`%-G%.%#`}
 
-// formats are compiled once each.
-var formats sync.Map // by name, "" for anyPlace: *errorformat.Errorformat
-
-// format is the errorformat of the linter that a check's name names, or else anyPlace.
-func format(check string) (ready *errorformat.Errorformat, known bool) {
-	name, lines := "", anyPlace
-	for _, word := range strings.FieldsFunc(check,
-		func(r rune) bool { return r == ' ' || r == '/' || r == ':' || r == '=' }) {
-		if known := fmts.DefinedFmts()[word]; known != nil && pureFormat(known.Errorformat) {
-			name, lines = word, append(known.Errorformat[:len(known.Errorformat):len(known.Errorformat)], anyPlace...)
-		}
-	}
-	if ready, ok := formats.Load(name); ok {
-		return ready.(*errorformat.Errorformat), name != ""
-	}
-	ready, err := errorformat.NewErrorformat(lines)
+// format reads anyPlace.
+var format = sync.OnceValue(func() *errorformat.Errorformat {
+	ready, err := errorformat.NewErrorformat(anyPlace)
 	if err != nil {
-		return &errorformat.Errorformat{}, false
+		panic(err) // it is constant
 	}
-	formats.Store(name, ready)
-	return ready, name != ""
-}
+	return ready
+})
 
 // mayPlace reports whether a line may name a place in one of the ways of anyPlace: a number follows a colon or an
 // opening bracket.
@@ -128,25 +112,15 @@ func mayPlace(line string) bool {
 	return false
 }
 
-// pureFormat reports whether a format can be read without looking at files, and one line at a time; and does not end by
-// ignoring all.
-func pureFormat(lines []string) bool {
-	return !slices.ContainsFunc(lines, func(line string) bool {
-		return len(line) > 1 && line[0] == '%' && strings.ContainsAny(strings.TrimLeft(line[1:], "+-")[:1], "OPQACZEWIDXG")
-	})
-}
-
 // readPlaces finds "file:line: message" wherever nothing else was found.
-func readPlaces(check string, lines []string, found *findings) {
-	format, known := format(check)
+func readPlaces(lines []string, found *findings) {
 	var text strings.Builder
 	for _, line := range lines {
-		if mayPlace(line) || known && strings.ContainsAny(line, ":(") && strings.ContainsAny(line, "0123456789") {
-			text.WriteString(strings.TrimPrefix(strings.TrimPrefix(line, "vet: "), "[ERROR] "))
-			text.WriteByte('\n')
+		if mayPlace(line) {
+			text.WriteString(strings.TrimPrefix(strings.TrimPrefix(line, "vet: "), "[ERROR] ") + "\n")
 		}
 	}
-	scan := format.NewScanner(strings.NewReader(text.String()))
+	scan := format().NewScanner(strings.NewReader(text.String()))
 	for scan.Scan() && len(found.all) < loop.MaxFindings {
 		e := scan.Entry()
 		file := displayed(e.Filename)
@@ -158,21 +132,10 @@ func readPlaces(check string, lines []string, found *findings) {
 			message == "" {
 			continue
 		}
-		if level == "" {
-			level = levels[e.Type]
-		}
-		rule := ""
-		if e.Nr <= 0 { // otherwise the format has removed the code; the line still has it
-			rule, message = ruled(message)
-		} else if m := leadingRule.FindStringSubmatch(afterPlace.ReplaceAllString(e.Lines[0], "")); m != nil {
-			rule = m[1]
-		}
+		rule, message := ruled(message)
 		found.add(loop.Finding{File: file, Line: e.Lnum, Column: e.Col, Rule: rule, Level: level, Message: message})
 	}
 }
-
-// levels are what the formats' letters mean; a note is no finding of its own, but says no more than a warning.
-var levels = map[rune]string{'e': "error", 'E': "error", 'w': "warning", 'W': "warning", 'i': "warning", 'n': "warning"}
 
 // isPlace reports whether a name is a file's: not a host, a time or the end of a sentence.
 func isPlace(file string) bool {
@@ -188,7 +151,6 @@ func isPlace(file string) bool {
 }
 
 var (
-	afterPlace   = lazy(`^\S+?:\d+(?::\d+)?:? *`)
 	leadingRule  = lazy(`^([A-Z]{1,8}\d{2,6})\b:? *`)
 	errorRule    = lazy(`^(?:error|warning) ([A-Z]{1,4}\d{2,6}): *`)
 	trailingRule = lazy(` [\[(]((?:-W|-Werror=)?[a-zA-Z][\w/@.-]*[\w=]|[A-Z]+\d+)[\])]$`)

@@ -11,91 +11,91 @@ import (
 // TestFindings has a row for each format that is read.
 func TestFindings(t *testing.T) {
 	tests := []struct {
-		name, check, output string
-		want                []loop.Finding
+		name, output string
+		want         []loop.Finding
 	}{
-		{"go test", "", "--- FAIL: TestAdd (0.00s)\n    add_test.go:12: got 4,\n        want 3\n    --- FAIL: TestAdd/two " +
+		{"go test", "--- FAIL: TestAdd (0.00s)\n    add_test.go:12: got 4,\n        want 3\n    --- FAIL: TestAdd/two " +
 			"(0.00s)\n        add_test.go:20: no\nFAIL", []loop.Finding{
 			{File: "add_test.go", Line: 12, Test: "TestAdd", Message: "got 4,"},
 			{File: "add_test.go", Line: 20, Test: "TestAdd/two", Message: "no"}}},
-		{"go test -v", "", "=== RUN   TestA\n    a_test.go:3: fine\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n    " +
+		{"go test -v", "=== RUN   TestA\n    a_test.go:3: fine\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n    " +
 			"a_test.go:9: no\n--- FAIL: TestB (0.00s)", []loop.Finding{
 			{File: "a_test.go", Line: 9, Test: "TestB", Message: "no"}}},
-		{"a Go test that says nothing", "", "--- FAIL: TestA (0.00s)\nFAIL",
+		{"a Go test that says nothing", "--- FAIL: TestA (0.00s)\nFAIL",
 			[]loop.Finding{{Test: "TestA", Message: "failed"}}},
-		{"a panic", "", "=== RUN   TestA\n--- FAIL: TestA (0.00s)\npanic: no [recovered]\n\tpanic: no\n\ngoroutine 7 " +
+		{"a panic", "=== RUN   TestA\n--- FAIL: TestA (0.00s)\npanic: no [recovered]\n\tpanic: no\n\ngoroutine 7 " +
 			"[running]:\ntesting.tRunner.func1.2()\n\t/usr/local/go/src/testing/testing.go:1545 " +
 			"+0x1c\nexample.com/a.F()\n\t/home/dev/app/a.go:3 +0x1d", []loop.Finding{
 			{File: "a.go", Line: 3, Test: "TestA", Message: "panic: no"}}},
-		{"go test -json", "", `{"Action":"output","Package":"a","Test":"TestX","Output":"--- FAIL: TestX (0.01s)\n"}` + "\n" +
+		{"go test -json", `{"Action":"output","Package":"a","Test":"TestX","Output":"--- FAIL: TestX (0.01s)\n"}` + "\n" +
 			`{"Action":"output","Package":"a","Test":"TestX","Output":"    x_test.go:3: no\n"}`, []loop.Finding{
 			{File: "x_test.go", Line: 3, Test: "TestX", Message: "no"}}},
-		{"go build", "", "# example.com/a\n./a.go:3:5: undefined: x",
+		{"go build", "# example.com/a\n./a.go:3:5: undefined: x",
 			[]loop.Finding{{File: "a.go", Line: 3, Column: 5, Message: "undefined: x"}}},
-		{"pytest", "", "=== FAILURES ===\n____ test_add ____\n\n    def test_add():\n>       assert add(1, 2) == 4\nE      " +
+		{"pytest", "=== FAILURES ===\n____ test_add ____\n\n    def test_add():\n>       assert add(1, 2) == 4\nE      " +
 			" assert 3 == 4\nE        +  where 3 = add(1, 2)\n\ntests/test_calc.py:12: AssertionError\n=== short test summary " +
 			"info ===\nFAILED tests/test_calc.py::test_add - assert 3 == 4", []loop.Finding{
 			{File: "tests/test_calc.py", Line: 12, Test: "test_add", Message: "assert 3 == 4"}}},
-		{"pytest's summary alone", "",
+		{"pytest's summary alone",
 			"=== short test summary info ===\nFAILED tests/test_calc.py::TestA::test_add - assert 3 == 4", []loop.Finding{
 				{File: "tests/test_calc.py", Test: "TestA.test_add", Message: "assert 3 == 4"}}},
-		{"unittest", "", "FAIL: test_a (test_u.T.test_a)\n----\nTraceback (most recent call last):\n  File " +
+		{"unittest", "FAIL: test_a (test_u.T.test_a)\n----\nTraceback (most recent call last):\n  File " +
 			"\"/x/test_u.py\", line 5, in test_a\n    self.assertEqual(3, 4)\nAssertionError: 3 != 4", []loop.Finding{
 			{File: "test_u.py", Line: 5, Test: "test_a", Message: "AssertionError: 3 != 4"}}},
-		{"jest", "", "FAIL src/a.test.js\n  ● calc › adds\n\n    expect(received).toBe(expected)\n\n    Expected: 4\n    " +
+		{"jest", "FAIL src/a.test.js\n  ● calc › adds\n\n    expect(received).toBe(expected)\n\n    Expected: 4\n    " +
 			"Received: 3\n\n      at Object.toBe (src/a.test.js:5:10)\n\nTest Suites: 1 failed", []loop.Finding{
 			{File: "src/a.test.js", Line: 5, Column: 10, Test: "calc › adds",
 				Message: "expect(received).toBe(expected); Expected: 4; Received: 3"}}},
-		{"vitest", "", " FAIL  src/a.test.ts > calc > adds\nAssertionError: expected 3 to be 4\n ❯ src/a.test.ts:6:33\n",
+		{"vitest", " FAIL  src/a.test.ts > calc > adds\nAssertionError: expected 3 to be 4\n ❯ src/a.test.ts:6:33\n",
 			[]loop.Finding{
 				{File: "src/a.test.ts", Line: 6, Column: 33, Test: "calc > adds", Message: "AssertionError: expected 3 to be 4"}}},
-		{"node --test into a pipe", "", "TAP version 13\n# Subtest: calc\n    # Subtest: adds\n    not ok 1 - adds\n      ---\n" +
+		{"node --test into a pipe", "TAP version 13\n# Subtest: calc\n    # Subtest: adds\n    not ok 1 - adds\n      ---\n" +
 			"      location: '/tmp/app/a.test.js:2:1'\n      failureType: 'testCodeFailure'\n      error: |-\n" +
 			"        Expected values to be strictly equal:\n      code: 'ERR_ASSERTION'\n      ...\n    1..1\n" +
 			"not ok 1 - calc\n  ---\n  location: '/tmp/app/a.test.js:1:1'\n  error: '1 subtest failed'\n  ...\n" +
 			"not ok 2 - later # TODO\nok 3 - fine\n1..3\n", []loop.Finding{
 			{File: "a.test.js", Line: 2, Column: 1, Test: "adds", Message: "Expected values to be strictly equal:"}}},
-		{"bats into a pipe", "", "1..2\nok 1 greets\nnot ok 2 writes\n# (in test file test/greet.bats, line 7)\n#   `bash x' failed\n",
+		{"bats into a pipe", "1..2\nok 1 greets\nnot ok 2 writes\n# (in test file test/greet.bats, line 7)\n#   `bash x' failed\n",
 			[]loop.Finding{{File: "test/greet.bats", Line: 7, Test: "writes", Message: "'bash x' failed"}}},
-		{"mocha", "", "  1 passing (3ms)\n  1 failing\n\n  1) calc\n       adds:\n\n      AssertionError: 3 == 4\n      at " +
+		{"mocha", "  1 passing (3ms)\n  1 failing\n\n  1) calc\n       adds:\n\n      AssertionError: 3 == 4\n      at " +
 			"Context.<anonymous> (test/a.js:3:4)", []loop.Finding{
 			{File: "test/a.js", Line: 3, Column: 4, Test: "calc adds", Message: "AssertionError: 3 == 4"}}},
-		{"cargo test", "", "thread 'tests::adds' (4711) panicked at src/lib.rs:7:5:\nassertion `left == right` failed\n  " +
+		{"cargo test", "thread 'tests::adds' (4711) panicked at src/lib.rs:7:5:\nassertion `left == right` failed\n  " +
 			"left: 3\n right: 4\nnote: run with", []loop.Finding{
 			{File: "src/lib.rs", Line: 7, Column: 5, Test: "tests::adds",
 				Message: "assertion 'left == right' failed, left: 3, right: 4"}}},
-		{"rustc", "", "error[E0425]: cannot find value `x` in this scope\n --> src/lib.rs:3:5\n", []loop.Finding{
+		{"rustc", "error[E0425]: cannot find value `x` in this scope\n --> src/lib.rs:3:5\n", []loop.Finding{
 			{File: "src/lib.rs", Line: 3, Column: 5, Rule: "E0425", Level: "error",
 				Message: "cannot find value 'x' in this scope"}}},
-		{"ruff", "", "F401 [*] `os` imported but unused\n --> src/a.py:1:8\n  |\n1 | import os\n  |        ^^",
+		{"ruff", "F401 [*] `os` imported but unused\n --> src/a.py:1:8\n  |\n1 | import os\n  |        ^^",
 			[]loop.Finding{
 				{File: "src/a.py", Line: 1, Column: 8, Rule: "F401", Message: "'os' imported but unused"}}},
-		{"tsc", "", "src/a.ts(3,5): error TS2322: no",
+		{"tsc", "src/a.ts(3,5): error TS2322: no",
 			[]loop.Finding{{File: "src/a.ts", Line: 3, Column: 5, Rule: "TS2322", Message: "no"}}},
-		{"eslint", "", "/home/dev/app/src/a.js\n  3:5  error  'x' is not defined  no-undef\n  4:1  warning  Long  max-len\n",
+		{"eslint", "/home/dev/app/src/a.js\n  3:5  error  'x' is not defined  no-undef\n  4:1  warning  Long  max-len\n",
 			[]loop.Finding{
 				{File: "a.js", Line: 3, Column: 5, Rule: "no-undef", Level: "error", Message: "'x' is not defined"},
 				{File: "a.js", Line: 4, Column: 1, Rule: "max-len", Level: "warning", Message: "Long"}}},
-		{"shellcheck", "", "In a.sh line 3:\nrm $x\n   ^-- SC2086 (info): Double quote.", []loop.Finding{
+		{"shellcheck", "In a.sh line 3:\nrm $x\n   ^-- SC2086 (info): Double quote.", []loop.Finding{
 			{File: "a.sh", Line: 3, Column: 4, Rule: "SC2086", Level: "warning", Message: "Double quote."}}},
-		{"flake8", "", "a/b.py:3:80: E501 line too long",
+		{"flake8", "a/b.py:3:80: E501 line too long",
 			[]loop.Finding{{File: "a/b.py", Line: 3, Column: 80, Rule: "E501", Message: "line too long"}}},
-		{"gcc", "", "a.c:3:5: error: no [-Werror=unused]\na.c:4:1: note: here",
+		{"gcc", "a.c:3:5: error: no [-Werror=unused]\na.c:4:1: note: here",
 			[]loop.Finding{{File: "a.c", Line: 3, Column: 5, Rule: "-Werror=unused", Level: "error", Message: "no"}}},
-		{"javac", "", "src/A.java:3: error: cannot find symbol",
+		{"javac", "src/A.java:3: error: cannot find symbol",
 			[]loop.Finding{{File: "src/A.java", Line: 3, Level: "error", Message: "cannot find symbol"}}},
-		{"maven", "", "[ERROR] /home/dev/app/src/A.java:[3,12] cannot find symbol",
+		{"maven", "[ERROR] /home/dev/app/src/A.java:[3,12] cannot find symbol",
 			[]loop.Finding{{File: "A.java", Line: 3, Column: 12, Level: "error", Message: "cannot find symbol"}}},
-		{"a test of maven", "", "[ERROR]   com.shop.CartTest.adds:12 expected: <4> but was: <3>",
+		{"a test of maven", "[ERROR]   com.shop.CartTest.adds:12 expected: <4> but was: <3>",
 			[]loop.Finding{{File: "CartTest.java", Line: 12, Test: "com.shop.CartTest.adds", Message: "expected: <4> but was: <3>"}}},
-		{"a linter that the check names", "mypy src", "a.py:3: error: no  [attr]",
+		{"a linter that the check names", "a.py:3: error: no  [attr]",
 			[]loop.Finding{{File: "a.py", Line: 3, Rule: "attr", Level: "error", Message: "no"}}},
-		{"out of the tree", "", "../../etc/x.go:1:1: no", []loop.Finding{{File: "x.go", Line: 1, Column: 1, Message: "no"}}},
-		{"no place", "", "12:30:00: no\nlocalhost:8080: refused\nexample.com:80: refused\nhttp://x.go:1: no", nil},
+		{"out of the tree", "../../etc/x.go:1:1: no", []loop.Finding{{File: "x.go", Line: 1, Column: 1, Message: "no"}}},
+		{"no place", "12:30:00: no\nlocalhost:8080: refused\nexample.com:80: refused\nhttp://x.go:1: no", nil},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Read(test.output).Findings(test.check); !slices.Equal(got, test.want) {
+			if got := Read(test.output).Findings(); !slices.Equal(got, test.want) {
 				t.Errorf("got  %+v\nwant %+v", got, test.want)
 			}
 		})
@@ -109,7 +109,7 @@ func TestFindingsAreBounded(t *testing.T) {
 		output += "a.go:" + strings.Repeat("1", 1+i%5) + ":" + strings.Repeat("2", 1+i/5%20) + ": " +
 			strings.Repeat("é", 400) + "\n"
 	}
-	found := Read(output).Findings("")
+	found := Read(output).Findings()
 	if len(found) != loop.MaxFindings {
 		t.Errorf("%d findings, want %d", len(found), loop.MaxFindings)
 	}

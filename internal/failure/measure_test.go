@@ -107,7 +107,7 @@ func TestMeasure(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := Read(tt.output)
-			if got := measured(o.Measure("c", o.Findings("c"), 0, nil)); got != tt.want {
+			if got := measured(o.Measure("c", o.Findings(), 0, nil)); got != tt.want {
 				t.Errorf("measure of %q:\n%s\nwant\n%s", tt.output, got, tt.want)
 			}
 		})
@@ -153,7 +153,7 @@ func TestKind(t *testing.T) {
 // kindOf is by what a failure is known again.
 func kindOf(output string) string {
 	o := Read(output)
-	if m := o.Measure("c", o.Findings("c"), 0, nil); m != nil && m.Kind != "" {
+	if m := o.Measure("c", o.Findings(), 0, nil); m != nil && m.Kind != "" {
 		return m.Kind
 	}
 	return o.Signature("c")
@@ -166,7 +166,7 @@ func TestManyFindingsAreCounted(t *testing.T) {
 		fmt.Fprintf(&b, "a.py:%d:1: W291 trailing whitespace\n", i+1)
 	}
 	o := Read(b.String())
-	m := o.Measure("flake8", o.Findings("flake8"), 0, nil)
+	m := o.Measure("flake8", o.Findings(), 0, nil)
 	if got := m.Quantities[0]; got.Name != loop.Findings || got.Value != 3*loop.MaxFindings {
 		t.Errorf("counted %+v, want %d findings", got, 3*loop.MaxFindings)
 	}

@@ -229,8 +229,7 @@ func (f *fixed) hide(line string) string {
 		places := a.pattern.FindAllStringIndex(line, -1)
 		for i := len(places) - 1; i >= 0; i-- {
 			begin, end := places[i][0], places[i][1]
-			if stampsLine(line, begin) || closesLine(line, begin, end) || boundSuffix.MatchString(line[end:]) ||
-				!a.keeps(line[begin:end]) {
+			if boundSuffix.MatchString(line[end:]) || !a.keeps(line[begin:end]) {
 				continue
 			}
 			f.texts = append(f.texts, line[begin:end])
@@ -260,15 +259,6 @@ func isAssertion(line string) bool {
 		return true
 	}
 	return holdsAny(strings.ToLower(line), assertions)
-}
-
-// stampsLine reports whether a place is the line's beginning, where logs put the time.
-func stampsLine(line string, begin int) bool { return strings.Trim(line[:begin], " [(") == "" }
-
-// closesLine reports whether a value is in brackets behind all else, where runners put what a test took.
-func closesLine(line string, begin, end int) bool {
-	return begin > 1 && strings.IndexByte("([", line[begin-1]) >= 0 && line[begin-2] == ' ' &&
-		strings.Trim(line[end:], ")] ") == ""
 }
 
 // innerSet matches braces that hold no others; the last may be left open.

@@ -20,15 +20,14 @@ func Read(output string) Output {
 }
 
 // Findings are the places and tests that an output names, in its order, each once, at most loop.MaxFindings: first what
-// readers of a known tool's own format find, then whatever else looks like "file:line: message". check is the check's
-// name; it may name the linter whose format to read. An absolute path, or one that leads up and out of the directory,
+// readers of a known tool's own format find, then whatever else looks like "file:line: message". An absolute path, or one that leads up and out of the directory,
 // keeps only its last name: a caller that knows the directory removes it first.
-func (o Output) Findings(check string) []loop.Finding {
+func (o Output) Findings() []loop.Finding {
 	found := newFindings()
 	for _, read := range readers {
 		read(o.events, found)
 	}
-	readPlaces(check, o.events, found)
+	readPlaces(o.events, found)
 	return found.all
 }
 

@@ -46,7 +46,7 @@ func short(p string, tops map[string]bool) string {
 	last := steps[len(steps)-1]
 	within := temporary(steps)
 	switch {
-	case len(steps) == 1 && within < 0 && !isTop(last) && !isFile(last) && !tops[last]:
+	case len(steps) == 1 && within < 0 && !isFile(last) && !tops[last]:
 		return whole // a route of a URL
 	case within >= 0 && (within < 2 || random.MatchString(last)):
 		if ext := plainExtension(last); ext != "" {
@@ -54,7 +54,7 @@ func short(p string, tops map[string]bool) string {
 		}
 	case madeUp(last):
 		return "<tmp>" + plainExtension(last) + dot
-	case isFile(last), strings.HasPrefix(p, "../"), isSystem(steps): // ".." as in what a source imports
+	case isFile(last), strings.HasPrefix(p, "../"): // ".." as in what a source imports
 		return last + dot
 	}
 	return "<dir>" + dot
@@ -85,28 +85,6 @@ func temporary(steps []string) int {
 		}
 	}
 	return -1
-}
-
-// isTop reports whether a name is known at the root of file systems; another is more likely a route of a URL.
-func isTop(name string) bool {
-	switch name {
-	case "tmp", "app", "src", "work", "workspace", "build", "root", "home", "code", "repo", "data", "project", "opt",
-		"srv", "mnt", "var",
-		"usr", "bin", "sbin", "lib", "lib64", "etc", "dev", "proc":
-		return true
-	}
-	return false
-}
-
-// isSystem reports whether a path leads to what a system has, not a project.
-func isSystem(steps []string) bool {
-	switch steps[0] {
-	case "bin", "sbin", "lib", "lib64", "etc", "dev":
-		return true
-	case "usr":
-		return len(steps) > 2 && steps[1] != "src"
-	}
-	return false
 }
 
 // topsOf are the directories at the root that absolute paths to files in an output begin with.

@@ -52,7 +52,7 @@ func IsFailure(f loop.Finding) bool { return f.Level == "" || f.Level == "error"
 
 // ofEvents are the findings of go test -json. Where its output names no failure, its events do.
 func ofEvents(content string) []loop.Finding {
-	found := Read(content).Findings("")
+	found := Read(content).Findings()
 	if slices.ContainsFunc(found, IsFailure) {
 		return found
 	}
@@ -225,7 +225,7 @@ func located(test loop.Finding, text string) loop.Finding {
 		test.Message, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	}
 	if test.File == "" {
-		if in := Read(text).Findings(""); len(in) > 0 {
+		if in := Read(text).Findings(); len(in) > 0 {
 			test.File, test.Line, test.Column = in[0].File, in[0].Line, in[0].Column
 		}
 	}

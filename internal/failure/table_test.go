@@ -157,7 +157,7 @@ func TestHugeOutputs(t *testing.T) {
 			if n := len(Read(output).Explain()); n > mostBytes+mostLine {
 				t.Errorf("%d bytes are hashed", n)
 			}
-			if n := len(Read(output).Findings("")); n > 50 {
+			if n := len(Read(output).Findings()); n > 50 {
 				t.Errorf("%d findings", n)
 			}
 			Read(output).MissingNames()
