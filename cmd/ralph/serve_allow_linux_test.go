@@ -141,7 +141,7 @@ func TestServeDispatches(t *testing.T) {
 	alice.submit("", map[string]string{"login": "alice", "authorize": "1"})
 	s.until("the page of the run", func() bool {
 		alice.open(s.url + "/repositories/alice/demo")
-		return strings.Contains(alice.page, "handed to the workflow ralph.yml")
+		return strings.Contains(alice.page, "handed to the workflow ralph.yml") && !strings.Contains(alice.page, "has not answered yet")
 	})
 	alice.sees(200, []string{"allowed by this installation", "Dispatched"})
 	if pulls := s.hub.Pulls("alice", "demo"); len(pulls) > 0 || len(s.hub.Comments("alice", "demo", issue)) > 0 {

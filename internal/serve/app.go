@@ -276,9 +276,14 @@ func Given(id int64, key, secrets, clientID, clientSecret string) (*App, error) 
 	return c, nil
 }
 
+// brief is an error in one line of at most that many characters.
+func brief(err error, most int) string {
+	return safetext.FirstRunes(safetext.OneLine(err.Error()), most)
+}
+
 // wrong is an error as pages show it.
 func wrong(err error) web.Finding {
-	return web.Finding{Level: "error", What: safetext.FirstRunes(safetext.OneLine(err.Error()), 300)}
+	return web.Finding{Level: "error", What: brief(err, 300)}
 }
 
 const (

@@ -44,11 +44,15 @@ type readiness struct {
 
 // probes are what this process needs.
 func (p *parts) probes() []probe {
-	return []probe{{"database", p.s.Check}, diskProbe(p.o.Data, freeBytes), clockProbe(p.drift),
+	return []probe{
+		{"database", p.s.Check},
+		{"disk", func(context.Context) error { return room(p.o.Data, leastDisk) }},
+		{"clock", p.clock},
 		{"app", func(ctx context.Context) error {
 			_, err := p.in.current(ctx)
 			return err
-		}}}
+		}},
+	}
 }
 
 // condition is how one need stands.
@@ -84,7 +88,7 @@ func (r *readiness) look(ctx context.Context) ([]condition, bool) {
 		for _, p := range r.probes {
 			c := condition{Name: p.name, OK: true}
 			if err := p.check(ctx); err != nil {
-				c.OK, c.Error = false, safetext.FirstRunes(safetext.OneLine(err.Error()), 300)
+				c.OK, c.Error = false, brief(err, 300)
 			}
 			list = append(list, c)
 		}
@@ -93,14 +97,9 @@ func (r *readiness) look(ctx context.Context) ([]condition, bool) {
 	return list, err == nil && !slices.ContainsFunc(list, func(c condition) bool { return !c.OK })
 }
 
-// diskProbe says when too little is free where the data lies.
-func diskProbe(dir string, free func(string) (int64, error)) probe {
-	return probe{"disk", func(context.Context) error { return room(dir, leastDisk, free) }}
-}
-
 // room says when less than that many bytes are free where a directory lies.
-func room(dir string, least int64, free func(string) (int64, error)) error {
-	left, err := free(dir)
+func room(dir string, least int64) error {
+	left, err := freeBytes(dir)
 	if err != nil {
 		return fmt.Errorf("looking at the disk of %s: %w", dir, err)
 	}
@@ -111,15 +110,21 @@ func room(dir string, least int64, free func(string) (int64, error)) error {
 	return nil
 }
 
-// clockProbe says when our clock is off GitHub's.
-func clockProbe(drift func(context.Context) (time.Duration, bool)) probe {
-	return probe{"clock", func(ctx context.Context) error {
-		if d, known := drift(ctx); known && d.Abs() > mostDrift {
-			return fmt.Errorf("this machine's clock is %s off GitHub's, which refuses the App's signatures then: set it by NTP",
-				d.Abs().Round(time.Second))
-		}
-		return nil
-	}}
+// clock fails when our clock is far off GitHub's, as far as an answer has told. It asks GitHub again before it fails,
+// because someone may have set the clock.
+func (p *parts) clock(ctx context.Context) error {
+	app, err := p.in.current(ctx)
+	if err != nil {
+		return nil // another probe says that
+	}
+	if app.ClockOff().Abs() > mostDrift {
+		_, _ = app.Self(ctx)
+	}
+	if off := app.ClockOff().Abs(); off > mostDrift {
+		return fmt.Errorf("this machine's clock is %s off GitHub's, which refuses the App's signatures then: set it by NTP",
+			off.Round(time.Second))
+	}
+	return nil
 }
 
 // alive answers GET /healthz: the process runs and serves.
@@ -288,17 +293,4 @@ func (k known) figures(ctx context.Context) ([]figure, error) {
 		{"ralph_api_budget_left", "Requests that GitHub still allows within the hour, as it said last.", "installation",
 			prometheus.GaugeValue, left},
 	}, nil
-}
-
-// drift is how far our clock is off GitHub's, as far as an answer has told. While it seems to be far off, GitHub is
-// asked for a new answer, because someone may have set it.
-func (p *parts) drift(ctx context.Context) (time.Duration, bool) {
-	app, err := p.in.current(ctx)
-	if err != nil {
-		return 0, false
-	}
-	if app.ClockOff().Abs() > mostDrift {
-		_, _ = app.Self(ctx)
-	}
-	return app.ClockOff(), true
 }

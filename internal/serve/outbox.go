@@ -15,7 +15,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -266,7 +265,7 @@ func (b *outbox) pass(ctx context.Context) (int, error) {
 			continue
 		}
 		b.o.Log.Error("a delivery could not be decided, and is tried again", "delivery", d.ID, "tries", d.Tries, "error", err)
-		why := "it could not be decided, and is tried again: " + safetext.FirstRunes(safetext.OneLine(err.Error()), 300)
+		why := "it could not be decided, and is tried again: " + brief(err, 300)
 		err = b.s.Postpone(ctx, d.ID, b.o.Clock().Add(pauseAfter(d.Tries+1)), why)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return 0, err

@@ -213,7 +213,7 @@ func (a *actions) Do(ctx context.Context, asks web.Action) error {
 	err := a.do(ctx, asks)
 	result := "done"
 	if err != nil {
-		result = safetext.FirstRunes(safetext.OneLine(err.Error()), 500)
+		result = brief(err, 500)
 	}
 	kind, subject := "run.", asks.Run
 	if asks.Delivery != "" {

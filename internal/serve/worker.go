@@ -17,7 +17,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
@@ -155,7 +154,7 @@ func (w *worker) notBegun(row store.Run, failed error) store.Run {
 		return row
 	}
 	w.o.Log.Warn("a job could not start", "run", row.ID, "attempt", row.Attempt, "error", failed)
-	why := safetext.FirstRunes(safetext.OneLine(failed.Error()), 500)
+	why := brief(failed, 500)
 	switch {
 	case errors.Is(failed, store.ErrNotFound):
 		row.State, row.Times.Ended, row.Reason = failedRun, now, "the delivery that asked for it was forgotten"

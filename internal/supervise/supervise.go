@@ -2,6 +2,7 @@
 package supervise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -203,7 +204,7 @@ func (w *supervision) readMessages(s *status) error {
 		s.Waiting, s.Fatal, s.Broken = w.last.waiting(), w.last.fatal(), w.last.broken()
 	}
 	asked, fatal, err := w.signals.look()
-	s.Waiting, s.Fatal = firstOf(s.Waiting, asked), firstOf(s.Fatal, fatal)
+	s.Waiting, s.Fatal = cmp.Or(s.Waiting, asked), cmp.Or(s.Fatal, fatal)
 	return err
 }
 
@@ -245,13 +246,6 @@ func (w *supervision) pause(ctx context.Context, left time.Duration) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // attempt runs the command once. It is ended with everything it has started, registered children too, when hard is done
