@@ -180,13 +180,13 @@ func TestDetectInFollowsNoLink(t *testing.T) {
 		}
 		t.Fatal(err)
 	}
-	if found := detectIn(dir); len(found.Checks) != 0 {
+	if found := Detected(dir); len(found.Checks) != 0 {
 		t.Errorf("%+v", found.Checks)
 	}
 	if err := os.Rename(filepath.Join(dir, "other"), filepath.Join(dir, "Makefile")); err != nil {
 		t.Fatal(err)
 	}
-	if found := detectIn(dir); len(found.Checks) != 1 || found.Checks[0].Command != "make test" {
+	if found := Detected(dir); len(found.Checks) != 1 || found.Checks[0].Command != "make test" {
 		t.Errorf("%+v", found.Checks)
 	}
 }

@@ -60,7 +60,7 @@ func (rules Rules) with(found []detect.Check, why ...string) Rules {
 // DetectHere gives the rules of a run of a prompt the checks that its directory shows as it is there. Nothing is
 // installed for them, and what fails before the first turn must pass at the end.
 func DetectHere(p Place, r Rules, log func(format string, args ...any)) Rules {
-	found := detectIn((&Spec{Place: p, Rules: r}).workdir()).Bare()
+	found := Detected((&Spec{Place: p, Rules: r}).workdir()).Bare()
 	for _, note := range found.Notes {
 		log("looking for checks: %s", note)
 	}
@@ -126,7 +126,7 @@ func (spec *Spec) noChecks(ctx context.Context, base string, notes []string) err
 // detect looks at what the repository shows at its base commit, or in a directory as it is there.
 func (spec *Spec) detect(ctx context.Context) (detect.Result, error) {
 	if spec.Tree == nil {
-		return detectIn(spec.workdir()).Bare(), nil
+		return Detected(spec.workdir()).Bare(), nil
 	}
 	return spec.detectAt(ctx, spec.Tree.Base())
 }
@@ -162,8 +162,8 @@ func SetupLine(found detect.Result) string {
 	return line
 }
 
-// detectIn is what a directory shows.
-func detectIn(dir string) detect.Result {
+// Detected is what the files of a directory show of its checks and its setup.
+func Detected(dir string) detect.Result {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return detect.Result{}
@@ -189,9 +189,6 @@ func detectIn(dir string) detect.Result {
 	}
 	return detect.Repository(files)
 }
-
-// Detected is what the files of a directory show of its checks and its setup.
-func Detected(dir string) detect.Result { return detectIn(dir) }
 
 // preparesItself reports whether the setup is detected, as the checks are.
 func (spec *Spec) preparesItself() bool {

@@ -46,8 +46,7 @@ func (a shownAgent) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 // liveTree is a tree whose commits are shown.
 type liveTree struct {
 	loop.Tree
-	run   *Run
-	began map[int]string // where an iteration began: a turn that was taken again adds to what the first has changed
+	run *Run
 }
 
 // showChanges passes the changes of iterations on to Shown.
@@ -55,25 +54,17 @@ func (run *Run) showChanges(tree loop.Tree) loop.Tree {
 	if run.Shown.Diff == nil || run.Copies.diff == nil {
 		return tree
 	}
-	return liveTree{tree, run, map[int]string{}}
+	return liveTree{tree, run}
 }
 
 // Commit implements loop.Tree.
 func (t liveTree) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
 	c, err := t.Tree.Commit(ctx, since, s)
 	last := s.Last()
-	if err != nil || last == nil || c.SHA == "" || c.Unchecked {
-		return c, err
+	if err == nil && last != nil && c.SHA != "" && !c.Unchecked && last.Since != "" && last.Since != c.SHA {
+		t.run.Shown.Diff(last.N, t.run.changed(ctx, step{last.N, last.Since, c.SHA}))
 	}
-	from, known := t.began[last.N]
-	if !known {
-		from = since
-		t.began[last.N] = since
-	}
-	if from != "" && from != c.SHA {
-		t.run.Shown.Diff(last.N, t.run.changed(ctx, step{last.N, from, c.SHA}))
-	}
-	return c, nil
+	return c, err
 }
 
 // changed is what one step has changed, without secrets and cut to what a page shows of it.

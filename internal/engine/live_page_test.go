@@ -30,7 +30,7 @@ func TestShownDiff(t *testing.T) {
 		return text[:min(len(text), most)], nil
 	}
 	tree := run.showChanges(commits{})
-	s := loop.State{Iterations: []*loop.Iteration{{N: 1}}}
+	s := loop.State{Iterations: []*loop.Iteration{{N: 1, Since: "c0"}}}
 	for _, since := range []string{"c0", "c1"} { // the second turn of one iteration adds to what the first has changed
 		if _, err := tree.Commit(t.Context(), since, s); err != nil {
 			t.Fatal(err)

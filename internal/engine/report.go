@@ -67,7 +67,7 @@ func (spec *Spec) Detail(ctx context.Context, v report.View, raw []byte) html.De
 	if spec.Copies.diff != nil {
 		ctx, cancel := context.WithTimeout(ctx, diffTime)
 		defer cancel()
-		d.Diffs = spec.diffs(ctx, StepsOf(v.State, records))
+		d.Diffs = spec.diffs(ctx, stepsOf(v.State))
 	}
 	return d
 }
@@ -78,33 +78,13 @@ type step struct {
 	from, to string
 }
 
-// StepsOf are the iterations that changed something, oldest first. A turn that was taken again began where it did the
-// first time, and what the harness corrected in between is no part of any.
-func StepsOf(s loop.State, records []loop.Record) (steps []step) {
-	began := map[int]string{}
-	head := s.Start.Base
-	for _, r := range records {
-		if _, again := began[r.Iteration]; r.Type == loop.TurnBegun && !again {
-			began[r.Iteration] = head
-		}
-		if r.Commit != nil && r.Commit.SHA != "" {
-			head = r.Commit.SHA
-		}
-	}
-	head = s.Start.Base
+// stepsOf are the iterations that changed something, oldest first. What the harness corrected in between is no part of
+// any.
+func stepsOf(s loop.State) (steps []step) {
 	for _, it := range s.Iterations {
-		c := it.Commit
-		if c == nil || c.SHA == "" {
-			continue
+		if c := it.Commit; c != nil && c.SHA != "" && c.SHA != it.Since && it.Since != "" && !c.Unchecked {
+			steps = append(steps, step{it.N, it.Since, c.SHA})
 		}
-		from, known := began[it.N]
-		if !known {
-			from = head
-		}
-		if from != "" && from != c.SHA && !c.Unchecked {
-			steps = append(steps, step{it.N, from, c.SHA})
-		}
-		head = c.SHA
 	}
 	return steps
 }

@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
@@ -46,5 +48,43 @@ func TestDiffsOfAPageAreBounded(t *testing.T) {
 	cancel()
 	if got := spec.diffs(cancelled, steps)[40]; got.Text != "" || !strings.Contains(got.Note, "no time left") {
 		t.Errorf("of a run that is cancelled: %+v", got)
+	}
+}
+
+// TestStepsOfARun: an iteration's diff goes from where its first turn began to its last commit.
+func TestStepsOfARun(t *testing.T) {
+	t.Parallel()
+	begun := func(n int) loop.Record { return loop.Record{Type: loop.TurnBegun, Iteration: n} }
+	turned := func(n int) loop.Record {
+		return loop.Record{Type: loop.Turned, Iteration: n, Turn: &loop.Turn{Class: loop.OK}}
+	}
+	committed := func(n int, sha string) loop.Record {
+		return loop.Record{Type: loop.Committed, Iteration: n, Commit: &loop.Commit{SHA: sha}}
+	}
+	corrected := loop.Record{Type: loop.Corrected, Commit: &loop.Commit{SHA: "own"}}
+	for _, tt := range []struct {
+		name    string
+		records []loop.Record
+		want    string
+	}{
+		{"one after the other", []loop.Record{begun(1), turned(1), committed(1, "a"), begun(2), turned(2), committed(2, "b")},
+			"[{1 base a} {2 a b}]"},
+		{"nothing was changed", []loop.Record{begun(1), turned(1), committed(1, "base"), begun(2), turned(2),
+			committed(2, "b")}, "[{2 base b}]"},
+		{"a turn was taken again", []loop.Record{begun(1), turned(1), committed(1, "a"), begun(1), turned(1),
+			committed(1, "b")}, "[{1 base b}]"},
+		{"the harness corrected in between",
+			[]loop.Record{begun(1), turned(1), committed(1, "a"), corrected, begun(2), turned(2), committed(2, "b")},
+			"[{1 base a} {2 own b}]"},
+		{"a turn still runs", []loop.Record{begun(1)}, "[]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			records := append([]loop.Record{{Type: loop.Started, Start: &loop.Start{Base: "base"}}}, tt.records...)
+			s := loop.Fold(records)
+			if got := fmt.Sprint(stepsOf(s)); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
 	}
 }

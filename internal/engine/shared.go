@@ -147,7 +147,7 @@ func Acceptances(names []string, all []*Shared) (list []loop.Acceptance) {
 
 // SharedRecord is what is shared, as the run's record reports it; never nil.
 func SharedRecord(all []*Shared) []loop.Shared {
-	out := []loop.Shared{}
+	out := make([]loop.Shared, 0, len(all))
 	for _, s := range all {
 		out = append(out, loop.Shared{Path: s.path, Digest: s.digest})
 	}

@@ -152,7 +152,7 @@ func (it Iteration) unasked(ended Outcome) bool {
 
 // turned adds the iteration, or puts it in the place of one that did not count.
 func (s *fold) turned(r Record) {
-	it := &Iteration{N: r.Iteration, Role: task.Coder, Turn: *r.Turn, At: r.At.Add(-r.Turn.Duration), since: s.Head()}
+	it := &Iteration{N: r.Iteration, Role: task.Coder, Turn: *r.Turn, At: r.At.Add(-r.Turn.Duration), Since: s.Head()}
 	if t := s.Turning; t != nil {
 		it.Mode, it.Role, it.Story, it.Tier = t.Mode, t.Role, t.Story, t.Tier
 	}
@@ -170,7 +170,7 @@ func (s *fold) turned(r Record) {
 	its := append(make([]*Iteration, 0, len(s.Iterations)+1), s.Iterations...)
 	if n := len(its); n > 0 && its[n-1].N == it.N {
 		if its[n-1].Story == it.Story { // what the turn before has left is a part of it
-			it.since = its[n-1].since
+			it.Since = its[n-1].Since
 		}
 		its = its[:n-1]
 	}

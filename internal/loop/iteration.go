@@ -23,7 +23,7 @@ type Iteration struct {
 	Verdicts []Verdict
 	Took     time.Duration // from the turn's beginning to the last verdict
 	before   *plan.Story   // of a plan: the iteration's story as it was before
-	since    string        // the commit that it began at
+	Since    string        // the commit that it began at, also where its turn was taken again
 }
 
 // Window is how many iterations keep their outputs.

@@ -430,7 +430,7 @@ func (s State) onRecord(story plan.Story) (o plan.RecordedReview, known bool) {
 		case it.Mode == Review && handed:
 			by, o.Run, o.At, o.From, o.Who = plan.ByReview, s.Start.Run, it.At, "", "" // when the story has passed, see below
 		case it.Mode != Review && o.From == "":
-			o.From = it.since
+			o.From = it.Since
 		}
 		if it.Mode != Review && handed && s.Rules().SkipReview {
 			by, o.Run, o.At, o.Who = plan.Unexamined, s.Start.Run, it.At, ""
