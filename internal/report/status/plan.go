@@ -53,13 +53,7 @@ type PlanStanding struct {
 	Branch      string `json:"branch"`
 	Description string `json:"description"`
 
-	Complete  bool        `json:"complete"`
-	Passed    int         `json:"passed"` // stories
-	Total     int         `json:"total"`
-	NextStory string      `json:"next_story"` // empty: nothing can be done
-	NextMode  string      `json:"next_mode"`
-	Likely    int         `json:"likely_iterations"` // that the stories which are left will take
-	Most      int         `json:"most_iterations"`   // that the cap of reviews allows
+	Progress
 	ReviewCap int         `json:"review_cap"`
 	AtCap     []string    `json:"at_cap"`     // the ids of stories that were approved at the cap
 	ByHand    []string    `json:"by_hand"`    // of those that a person approved
@@ -67,6 +61,17 @@ type PlanStanding struct {
 	Run       string      `json:"run"`
 	Note      string      `json:"note"`
 	Stories   []PlanStory `json:"stories"` // in an order in which they can be done
+}
+
+// Progress is how far a plan is, and how far it is to its end.
+type Progress struct {
+	Complete  bool   `json:"complete"`
+	Passed    int    `json:"passed"` // stories
+	Total     int    `json:"total"`
+	NextStory string `json:"next_story"` // empty: nothing can be done
+	NextMode  string `json:"next_mode"`
+	Likely    int    `json:"likely_iterations"` // that the stories which are left will take
+	Most      int    `json:"most_iterations"`   // that the cap of reviews allows
 }
 
 // PlanStory is where one story stands.
@@ -92,7 +97,7 @@ func StandPlan(v PlanView) PlanStanding {
 	}
 	out := PlanStanding{
 		File: v.File, Project: redact(p.Project), Branch: redact(p.BranchName), Description: redact(p.Description),
-		Complete: p.Complete(v.Rules), Passed: p.Passed(), Total: len(p.Stories), ReviewCap: v.Rules.ReviewCap,
+		Progress: Progress{Complete: p.Complete(v.Rules), Passed: p.Passed(), Total: len(p.Stories)}, ReviewCap: v.Rules.ReviewCap,
 		AtCap: []string{}, ByHand: append([]string{}, p.ByHand()...), NoRecord: append([]string{}, v.Unrecorded...),
 		Run: redact(v.Run), Note: redact(v.Note), Stories: make([]PlanStory, 0, len(p.Stories)),
 	}

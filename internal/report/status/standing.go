@@ -40,6 +40,18 @@ type RunStatus struct {
 	Reason string `json:"reason"` // why it ended, or waits
 	Next   string `json:"next"`   // what to do to stop it, or to continue
 
+	Whereabouts
+	LockStatus
+	Turn
+	Spending
+	Checked int             `json:"checked_iteration"` // the iteration that Checks speak of
+	Checks  []StandingCheck `json:"checks"`
+	Criteria
+	PlanStories
+}
+
+// Whereabouts are where a run is, and since when.
+type Whereabouts struct {
 	Directory     string `json:"directory"`
 	Run           string `json:"run"`
 	RunDir        string `json:"run_dir"` // its journal and reports, from the directory
@@ -52,35 +64,51 @@ type RunStatus struct {
 	StartedAt     Moment `json:"started_at"`
 	UpdatedAt     Moment `json:"updated_at"`
 	Until         Moment `json:"until"` // of waiting and paused: when it may continue
+}
 
+// LockStatus is what the directory's lock says.
+type LockStatus struct {
 	LockPID   int  `json:"lock_pid"`   // the process that the directory's lock names; 0: there is no lock
 	LockAlive bool `json:"lock_alive"` // it lives and holds the lock
 	LockIsRun bool `json:"lock_is_run"`
+}
 
-	Iteration     int     `json:"iteration"`
-	MaxIterations int     `json:"max_iterations"` // 0: no limit
-	Role          string  `json:"role"`           // who takes the turn, or took the last one
-	Mode          string  `json:"mode"`
-	StuckCount    int     `json:"stuck_count"`
-	Repeats       string  `json:"repeats"` // what was repeated so often
-	Shifts        int     `json:"strategy_shifts"`
-	Warning       string  `json:"warning"` // that the time will soon be over
-	CostUSD       float64 `json:"cost_usd"`
-	InputTokens   int64   `json:"input_tokens"` // with those from and to the cache
-	OutputTokens  int64   `json:"output_tokens"`
+// Turn is the present turn, or the last one, and how often the run repeats itself.
+type Turn struct {
+	Iteration     int    `json:"iteration"`
+	MaxIterations int    `json:"max_iterations"` // 0: no limit
+	Role          string `json:"role"`           // who takes the turn, or took the last one
+	Mode          string `json:"mode"`
+	StuckCount    int    `json:"stuck_count"`
+	Repeats       string `json:"repeats"` // what was repeated so often
+	Shifts        int    `json:"strategy_shifts"`
+	Warning       string `json:"warning"` // that the time will soon be over
+}
 
-	Checked       int               `json:"checked_iteration"` // the iteration that Checks speak of
-	Checks        []StandingCheck   `json:"checks"`
-	Outcome       string            `json:"outcome"` // of the criteria: what "done" means
+// Spending is what the run has spent.
+type Spending struct {
+	CostUSD      float64 `json:"cost_usd"`
+	InputTokens  int64   `json:"input_tokens"` // with those from and to the cache
+	OutputTokens int64   `json:"output_tokens"`
+
+	cost string // in words
+}
+
+// Criteria are what "done" means, and what happened to the promises.
+type Criteria struct {
+	Outcome       string            `json:"outcome"`
 	Acceptance    []string          `json:"acceptance_criteria"`
 	Roles         []StandingRole    `json:"roles"`
 	Verifications []report.Verified `json:"verifications"`
+}
 
-	Story     string          `json:"story"` // of a plan: the story that the iteration is for
+// PlanStories are the stories of a plan.
+type PlanStories struct {
+	Story     string          `json:"story"` // that the iteration is for
 	Stories   []StandingStory `json:"stories"`
-	ReviewCap int             `json:"review_cap"` // of a plan: how many reviews a story may have; 0 when it has none
+	ReviewCap int             `json:"review_cap"` // how many reviews a story may have; 0 without a plan
 
-	cost, stories string
+	tally string // how many are approved, in words
 }
 
 // StandingStory is how far a story of a plan has come.
@@ -121,9 +149,10 @@ type Lock struct {
 
 // NoRun is the standing where nothing has run; why says where that is, in a sentence.
 func NoRun(directory, why string, lock Lock) RunStatus {
-	return RunStatus{State: "none", Reason: why, Directory: directory, LockPID: lock.PID, LockAlive: lock.Alive,
-		Checks:     []StandingCheck{},
-		Acceptance: []string{}, Roles: []StandingRole{}, Verifications: []report.Verified{}, Stories: []StandingStory{}}
+	return RunStatus{State: "none", Reason: why, Whereabouts: Whereabouts{Directory: directory},
+		LockStatus: LockStatus{LockPID: lock.PID, LockAlive: lock.Alive}, Checks: []StandingCheck{},
+		Criteria:    Criteria{Acceptance: []string{}, Roles: []StandingRole{}, Verifications: []report.Verified{}},
+		PlanStories: PlanStories{Stories: []StandingStory{}}}
 }
 
 // NewRunStatus says where a run stands. What only the file system tells, Directory, RunDir and StateFile, is the caller's to
@@ -131,16 +160,17 @@ func NoRun(directory, why string, lock Lock) RunStatus {
 func NewRunStatus(v report.View, lock Lock) RunStatus {
 	s := v.State
 	out := RunStatus{
-		Run: s.Start.Run, Task: v.Redacted(s.Start.Task), Title: v.Redacted(s.Start.Title), Agent: v.Redacted(s.Start.Agent),
-		Branch:    v.Redacted(s.Start.Branch),
-		StartedAt: Moment{s.StartedAt.UTC()}, UpdatedAt: Moment{s.At.UTC()}, LockPID: lock.PID, LockAlive: lock.Alive,
-		LockIsRun:  lock.Alive && s.End == nil && s.Owner == fmt.Sprintf("process %d", lock.PID),
-		StuckCount: s.StuckCount(), Shifts: s.Shifts(), Warning: v.Redacted(s.Warning), MaxIterations: s.MaxIterations,
-		CostUSD: s.Usage.CostUSD, InputTokens: s.Usage.Input + s.Usage.CacheRead + s.Usage.CacheWrite,
-		OutputTokens: s.Usage.Output,
-		cost:         wording.UsageText(s.Usage), Checks: standingChecks(v), Acceptance: []string{}, Roles: standingRoles(v),
-		Verifications: []report.Verified{},
-		Stories:       standingStories(v), stories: report.Tally(v.State),
+		Whereabouts: Whereabouts{Run: s.Start.Run, Task: v.Redacted(s.Start.Task), Title: v.Redacted(s.Start.Title),
+			Agent: v.Redacted(s.Start.Agent), Branch: v.Redacted(s.Start.Branch), StartedAt: Moment{s.StartedAt.UTC()},
+			UpdatedAt: Moment{s.At.UTC()}},
+		LockStatus: LockStatus{LockPID: lock.PID, LockAlive: lock.Alive,
+			LockIsRun: lock.Alive && s.End == nil && s.Owner == fmt.Sprintf("process %d", lock.PID)},
+		Turn: Turn{StuckCount: s.StuckCount(), Shifts: s.Shifts(), Warning: v.Redacted(s.Warning), MaxIterations: s.MaxIterations},
+		Spending: Spending{CostUSD: s.Usage.CostUSD, InputTokens: s.Usage.Tokens() - s.Usage.Output,
+			OutputTokens: s.Usage.Output, cost: wording.UsageText(s.Usage)},
+		Checks:      standingChecks(v),
+		Criteria:    Criteria{Acceptance: []string{}, Roles: standingRoles(v), Verifications: []report.Verified{}},
+		PlanStories: PlanStories{Stories: standingStories(v), tally: report.Tally(s)},
 	}
 	if rules := s.Rules(); s.Plan != nil && !rules.SkipReview {
 		out.ReviewCap = rules.ReviewCap
@@ -344,7 +374,7 @@ func (st RunStatus) Text() string {
 		Open          []StandingStory // those that are not done, and those at the cap
 		More, Earlier int             // that are not shown
 		Verified      []report.Verified
-	}{st, st.cost, st.stories, open[:len(open)-more], more, earlier, st.Verifications[earlier:]})
+	}{st, st.cost, st.tally, open[:len(open)-more], more, earlier, st.Verifications[earlier:]})
 }
 
 // filled is what one of our own templates makes of a value, into memory: it fails only when it is written wrongly.

@@ -41,6 +41,8 @@ func keys(prefix string, of reflect.Type, found map[string]bool) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case !field.IsExported():
+		case field.Anonymous:
+			keys(prefix, field.Type, found)
 		case field.Type.Kind() == reflect.Slice && field.Type.Elem().Kind() == reflect.Struct:
 			keys(prefix+name+"[].", field.Type.Elem(), found)
 		default:
