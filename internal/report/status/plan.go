@@ -91,10 +91,7 @@ type PlanStory struct {
 
 // StandPlan says where a plan stands.
 func StandPlan(v PlanView) PlanStanding {
-	p, redact := v.Plan, v.Redact
-	if redact == nil {
-		redact = func(s string) string { return s }
-	}
+	p, redact := v.Plan, report.Words{Redact: v.Redact}.Redacted
 	out := PlanStanding{
 		File: v.File, Project: redact(p.Project), Branch: redact(p.BranchName), Description: redact(p.Description),
 		Progress: Progress{Complete: p.Complete(v.Rules), Passed: p.Passed(), Total: len(p.Stories)}, ReviewCap: v.Rules.ReviewCap,
@@ -108,10 +105,6 @@ func StandPlan(v PlanView) PlanStanding {
 			out.NextStory, out.NextMode = s.ID, string(mode)
 		}
 	}
-	passed := make(map[string]bool, len(p.Stories))
-	for _, s := range p.Stories {
-		passed[s.ID] = s.Passes
-	}
 	for _, s := range inOrder(p) {
 		story := PlanStory{
 			ID: s.ID, Title: redact(s.Title), Passes: s.Passes, Status: string(s.ReviewStatus), Reviews: s.ReviewCount,
@@ -122,7 +115,7 @@ func StandPlan(v PlanView) PlanStanding {
 			story.Working = string(v.Mode)
 		}
 		for _, id := range s.DependsOn {
-			if !passed[id] {
+			if needed := p.Story(id); needed == nil || !needed.Passes {
 				story.BlockedBy = append(story.BlockedBy, id)
 			}
 		}
@@ -143,13 +136,7 @@ func inOrder(p plan.Plan) []plan.Story {
 	if err != nil {
 		return p.Stories
 	}
-	at := make(map[string]int, len(ids))
-	for i, id := range ids {
-		at[id] = i
-	}
-	stories := slices.Clone(p.Stories)
-	slices.SortStableFunc(stories, func(a, b plan.Story) int { return at[a.ID] - at[b.ID] })
-	return stories
+	return safetext.Map(ids, func(id string) plan.Story { return *p.Story(id) })
 }
 
 func planState(s plan.Story, blocked bool) string {
