@@ -18,9 +18,9 @@ type fixed struct {
 
 func (s fixed) Name() string                                     { return s.name }
 func (fixed) Severity() loop.Severity                            { return loop.Soft }
-func (fixed) Needs() Need                                        { return SomeWork | AClaim }
+func (fixed) Needs() Need                                        { return SomeWork | AClaim | ReadsOnly }
 func (s fixed) Run(context.Context, Input) (loop.Verdict, error) { return s.v, nil }
-func (fixed) readsOnly()                                         {}
+
 func concerned(names ...string) loop.Verdict {
 	v := loop.Verdict{Reason: "the change weakens what judges it"}
 	for _, name := range names {

@@ -105,18 +105,16 @@ func newEcho(to io.Writer, log string) *headTail { return &headTail{lines: newIn
 
 // Write implements io.Writer; it never fails.
 func (e *headTail) Write(p []byte) (int, error) {
-	n := len(p)
 	if !e.full {
 		part := e.begin(p)
 		_, _ = e.lines.Write(p[:part])
 		e.shown += int64(part)
-		p = p[part:]
 		e.whole = len(e.lines.part) == 0
 		if e.full = e.shown >= keptBytes && (e.whole || e.lines.cut); e.full {
 			e.lines.flush()
 		}
 	}
-	return n, nil
+	return len(p), nil
 }
 
 // begin is how much of a chunk belongs to the beginning: it ends with the line in which it is full, or where so much
