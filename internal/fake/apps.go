@@ -247,22 +247,9 @@ func (g *GitHub) getApp(r *request) answer {
 }
 
 func (g *GitHub) ownAppShape(app *App) object {
-	at := stamp(g.time())
-	return object{
-		"id": app.ID, "slug": app.Slug, "node_id": node("A", app.ID), "owner": g.accountShape(app.Owner), "name": app.name,
-		"description":  nil,
-		"external_url": g.url, "html_url": g.url + "/apps/" + app.Slug, "created_at": at, "updated_at": at,
-		"permissions": app.granted(), "events": app.events(), "installations_count": len(app.installations),
-	}
-}
-
-// accountShape is someone, or an organization.
-func (g *GitHub) accountShape(login string) object {
-	o := g.userShape(login)
-	if g.organisations[strings.ToLower(login)] != nil {
-		o["type"] = "Organization"
-	}
-	return o
+	return object{"id": app.ID, "slug": app.Slug, "owner": g.userShape(app.Owner), "name": app.name,
+		"html_url": g.url + "/apps/" + app.Slug, "permissions": app.granted(), "events": app.events(),
+		"installations_count": len(app.installations)}
 }
 
 func (a *App) events() []string {
@@ -283,7 +270,7 @@ func (g *GitHub) installationShape(app *App, in *installation) object {
 		chosen = "selected"
 	}
 	o := object{
-		"id": in.id, "account": g.accountShape(in.owner), "repository_selection": chosen,
+		"id": in.id, "account": g.userShape(in.owner), "repository_selection": chosen,
 		"access_tokens_url": api + "/access_tokens", "repositories_url": g.APIURL() + "/installation/repositories",
 		"html_url": page, "app_id": app.ID, "app_slug": app.Slug, "target_id": g.user(in.owner).id, "target_type": kind,
 		"permissions": grantedBy(in.permissions), "events": app.events(), "created_at": at, "updated_at": at,
@@ -413,13 +400,7 @@ func (g *GitHub) getMembership(r *request) answer {
 	if !named(g.organisations[strings.ToLower(r.parts["organisation"])], r.parts["login"]) {
 		return notFound()
 	}
-	name := r.parts["organisation"]
-	at := g.APIURL() + "/orgs/" + name
-	org := object{"login": name, "id": g.user(name).id, "node_id": node("O", g.user(name).id), "url": at, "avatar_url": g.url,
-		"description": nil}
-	links(org, at, "repos events hooks issues members public_members")
-	return ok(object{"url": at + "/memberships/" + r.parts["login"], "organization_url": at, "state": "active",
-		"role": "admin", "organization": org, "user": g.userShape(r.parts["login"])})
+	return ok(object{"state": "active", "role": "admin", "user": g.userShape(r.parts["login"])})
 }
 
 // listUserRepositories are those of an installation to which someone was given access: public ones are not among them

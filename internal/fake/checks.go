@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,7 +109,7 @@ func (g *GitHub) getCheckRun(r *request) answer {
 
 func (g *GitHub) listAnnotations(r *request) answer {
 	c := found(r.repo.findCheckRun(r.number("id")))
-	return page(g, r, c.Annotations, func(a Annotation) object { return g.annotationShape(r.repo, c, a) })
+	return page(g, r, c.Annotations, annotationShape)
 }
 
 // listCheckRuns lists newest first; unless filter is all, only an App's newest run of each name.
@@ -302,36 +301,10 @@ func (g *GitHub) CheckRuns(owner, name, sha string) []CheckRun {
 	return all
 }
 
-func (g *GitHub) workflowShape(r *repo, w *run) object {
-	at, file := stamp(r.createdAt), path.Base(w.Path)
-	return object{
-		"id": w.workflowID, "node_id": node("W", w.workflowID), "name": w.Name, "path": w.Path, "state": "active",
-		"created_at": at,
-		"updated_at": at, "url": fmt.Sprintf("%s/actions/workflows/%d", g.repoAPI(r), w.workflowID),
-		"html_url":  fmt.Sprintf("%s/%s/blob/%s/%s", g.url, r, r.defaultBranch, w.Path),
-		"badge_url": fmt.Sprintf("%s/%s/workflows/%s/badge.svg", g.url, r, file),
-	}
-}
-
-// wholeSuite is a suite that is not a part of something else.
-func (g *GitHub) wholeSuite(r *repo, s *suite) object {
-	o := g.suiteShape(r, s)
-	for key, v := range (object{
-		"latest_check_runs_count": len(r.checkRunsOf(s)),
-		"check_runs_url":          fmt.Sprintf("%s/check-suites/%d/check-runs", g.repoAPI(r), s.id),
-		"head_commit":             g.headCommit(r, s.sha), "rerequestable": true, "runs_rerequestable": true,
-	}) {
-		o[key] = v
-	}
-	return o
-}
-
 func (g *GitHub) getCheckSuite(r *request) answer {
 	for _, s := range r.repo.suites {
 		if s.id == r.number("id") {
-			o := g.wholeSuite(r.repo, s)
-			o["repository"] = g.repoShape(r.repo, "")
-			return ok(o)
+			return ok(g.suiteShape(r.repo, s))
 		}
 	}
 	return notFound()
@@ -353,11 +326,8 @@ func (r *repo) checkRunsOf(s *suite) []*checkRun {
 func (g *GitHub) suiteShape(r *repo, s *suite) object {
 	status, conclusion := s.state(r)
 	return object{
-		"id": s.id, "node_id": node("CS", s.id), "head_branch": text(s.branch), "head_sha": s.sha, "status": status,
-		"conclusion": text(conclusion), "url": fmt.Sprintf("%s/check-suites/%d", g.repoAPI(r), s.id), "before": nil,
-		"after":         s.sha,
-		"pull_requests": g.pullsAt(r, s.sha), "app": g.appShape(s.app), "created_at": stamp(s.at),
-		"updated_at": stamp(g.time()),
+		"id": s.id, "head_branch": text(s.branch), "head_sha": s.sha, "status": status, "conclusion": text(conclusion),
+		"app": g.appShape(s.app), "created_at": stamp(s.at), "updated_at": stamp(g.time()),
 	}
 }
 

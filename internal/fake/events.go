@@ -180,7 +180,7 @@ func (g *GitHub) WorkflowRunPayload(owner, name string, runID int64) []byte {
 	for _, w := range r.runs {
 		if w.ID == runID && w.Conclusion != "" {
 			return g.payload(r, cmp.Or(w.TriggeringActor, w.Actor), object{"action": "completed",
-				"workflow_run": g.runShape(r, w), "workflow": g.workflowShape(r, w)})
+				"workflow_run": g.runShape(r, w)})
 		}
 	}
 	panic(fmt.Sprintf("fake: no workflow run %d of %s has ended", runID, r))

@@ -464,15 +464,6 @@ func (g *GitHub) hasCommit(r *repo, sha string) bool {
 // commit is a commit object.
 type commit struct{ tree, message, author, email, at string }
 
-// readCommit takes a commit object apart; or nil.
-func (g *GitHub) readCommit(r *repo, sha string) *commit {
-	parts := strings.SplitN(g.read(r, "log", "-1", "--format=%T%x00%aN%x00%aE%x00%cI%x00%B", sha, "--"), "\x00", 5)
-	if len(parts) != 5 {
-		return nil
-	}
-	return &commit{tree: parts[0], author: parts[1], email: parts[2], at: parts[3], message: parts[4]}
-}
-
 // writeCommit puts a commit of someone into a repository and returns its id; no branch is moved. Callers hold the lock.
 func (g *GitHub) writeCommit(r *repo, by, message, tree string, parents ...string) (string, error) {
 	u := g.user(by)

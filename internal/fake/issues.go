@@ -213,7 +213,6 @@ var legacy = map[string]string{
 
 func (g *GitHub) getRepo(r *request) answer {
 	o := g.repoShape(r.repo, "")
-	setAll(o, 0, "subscribers_count network_count")
 	if r.token.kind == PAT || r.token.kind == UserToServer {
 		o = g.withPermissions(o, r.repo, r.token.login)
 	}
@@ -248,12 +247,7 @@ func (g *GitHub) getUser(r *request) answer {
 	if r.token.kind != PAT && r.token.kind != UserToServer {
 		return failure(http.StatusForbidden, "Resource not accessible by integration")
 	}
-	o := g.userShape(r.token.login)
-	setAll(o, nil, "name company location email hireable bio twitter_username")
-	setAll(o, 0, "public_gists followers following private_gists total_private_repos owned_private_repos disk_usage collaborators")
-	setAll(o, stamp(g.time()), "created_at updated_at")
-	o["blog"], o["public_repos"], o["two_factor_authentication"] = "", 1, true
-	return ok(o)
+	return ok(g.userShape(r.token.login))
 }
 
 // worksHere reports whether someone has a role that can review.

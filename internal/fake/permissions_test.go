@@ -111,8 +111,8 @@ func TestWrites(t *testing.T) {
 	check(t, err)
 	_, _, err = c.Issues.CreateComment(s.ctx, owner, name, n, &github.IssueComment{Body: github.String("x")})
 	check(t, err)
-	s.ask(`{ repository(owner: "alice", name: "demo") { id } }`, nil)
-	s.ask("\n mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id } } }",
+	s.ask(`query { viewer { login } }`, nil)
+	s.ask("\n mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }",
 		map[string]any{"id": s.Pulls(owner, name)[0].NodeID})
 	dir := t.TempDir()
 	s.mustGit(dir, "clone", "--quiet", s.withToken(actions), "clone")

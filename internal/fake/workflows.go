@@ -77,46 +77,13 @@ func (g *GitHub) jobLog(id int64) (string, bool) {
 }
 
 func (g *GitHub) runShape(r *repo, w *run) object {
-	api := fmt.Sprintf("%s/actions/runs/%d", g.repoAPI(r), w.ID)
-	workflow := fmt.Sprintf("%s/actions/workflows/%d", g.repoAPI(r), w.workflowID)
-	o := object{
-		"id": w.ID, "name": w.Name, "node_id": node("WFR", w.ID), "check_suite_id": w.suite.id,
-		"check_suite_node_id": node("CS", w.suite.id),
-		"head_branch":         text(w.Branch), "head_sha": w.SHA, "path": w.Path, "display_title": w.Name,
-		"run_number":  w.number,
-		"run_attempt": max(w.Attempt, 1),
-		"event":       w.Event, "status": w.status(), "conclusion": text(w.Conclusion), "workflow_id": w.workflowID,
-		"url":      api,
-		"html_url": fmt.Sprintf("%s/%s/actions/runs/%d", g.url, r, w.ID), "pull_requests": g.runPulls(r, w),
-		"created_at": stamp(w.at),
-		"updated_at": stamp(w.at), "run_started_at": stamp(w.at), "actor": g.userShape(w.Actor),
-		"triggering_actor": g.userShape(cmp.Or(w.TriggeringActor, w.Actor)),
-		"jobs_url":         api + "/jobs", "logs_url": api + "/logs",
-		"check_suite_url": fmt.Sprintf("%s/check-suites/%d", g.repoAPI(r), w.suite.id),
-		"artifacts_url":   api + "/artifacts", "cancel_url": api + "/cancel", "rerun_url": api + "/rerun",
-		"previous_attempt_url": nil,
-		"workflow_url":         workflow, "head_commit": g.headCommit(r, w.SHA), "repository": g.repoShape(r, ""),
-		"head_repository": g.repoShape(r, w.HeadRepo), "head_repository_id": r.id, "referenced_workflows": []object{},
+	return object{
+		"id": w.ID, "name": w.Name, "check_suite_id": w.suite.id, "head_branch": text(w.Branch), "head_sha": w.SHA,
+		"path": w.Path, "run_attempt": max(w.Attempt, 1), "event": w.Event, "status": w.status(),
+		"conclusion": text(w.Conclusion), "html_url": fmt.Sprintf("%s/%s/actions/runs/%d", g.url, r, w.ID),
+		"actor": g.userShape(w.Actor), "triggering_actor": g.userShape(cmp.Or(w.TriggeringActor, w.Actor)),
+		"head_repository": g.repoShape(r, w.HeadRepo),
 	}
-	return o
-}
-
-// runPulls are the pull requests that a run is for: none when it ran for a fork.
-func (g *GitHub) runPulls(r *repo, w *run) []object {
-	if w.HeadRepo != "" {
-		return []object{}
-	}
-	return g.pullsAt(r, w.SHA)
-}
-
-func (g *GitHub) headCommit(r *repo, sha string) any {
-	c := g.readCommit(r, sha)
-	if c == nil {
-		return nil
-	}
-	person := object{"name": c.author, "email": c.email}
-	return object{"id": sha, "tree_id": c.tree, "message": c.message, "timestamp": c.at, "author": person,
-		"committer": person}
 }
 
 func (g *GitHub) jobPage(r *repo, j *job) string {

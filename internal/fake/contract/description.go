@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -83,7 +85,8 @@ var nullable = map[string][]string{
 	"status":                      {"target_url", "description"},
 }
 
-// amend corrects what the description says wrongly of GitHub.
+// amend corrects what the description says wrongly of GitHub, and lets answers leave out fields: a double answers with
+// those that ralph reads. Schemas of components are those of answers; those of requests are with their operations.
 func amend(doc *openapi3.T) error {
 	for name, fields := range nullable {
 		schema := doc.Components.Schemas[name]
@@ -94,7 +97,35 @@ func amend(doc *openapi3.T) error {
 			schema.Value.Properties[field].Value.Nullable = true
 		}
 	}
+	seen := map[*openapi3.Schema]bool{}
+	for _, schema := range doc.Components.Schemas {
+		allowMissing(schema, seen)
+	}
+	for _, path := range doc.Paths.Map() {
+		for _, operation := range path.Operations() {
+			for _, response := range operation.Responses.Map() {
+				for _, media := range response.Value.Content {
+					allowMissing(media.Schema, seen)
+				}
+			}
+		}
+	}
 	return nil
+}
+
+// allowMissing makes no field of a schema, nor of those below it, required.
+func allowMissing(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
+	if ref == nil || seen[ref.Value] {
+		return
+	}
+	s := ref.Value
+	seen[s], s.Required = true, nil
+	// of several schemas that an answer must match, more than one may match without required fields
+	s.AnyOf, s.OneOf = append(s.AnyOf, s.OneOf...), nil
+	for _, part := range slices.Concat(slices.Collect(maps.Values(s.Properties)), s.AnyOf, s.AllOf,
+		[]*openapi3.SchemaRef{s.Items, s.AdditionalProperties.Schema}) {
+		allowMissing(part, seen)
+	}
 }
 
 // slashed lets the last parameter of a path hold slashes where GitHub's may.
