@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // SupervisorDir is the environment variable that names the task directory of the supervisor above: who has it registers
@@ -92,21 +93,45 @@ func Children(dir string) ([]int, error) {
 // LockSupervisor keeps a second supervisor out of a task directory. Unlike Lock it leaves the directory to the runs in
 // it. Its error is a *HeldError when someone has it.
 func LockSupervisor(dir string) (unlock func(), err error) {
-	root, err := os.OpenRoot(dir)
+	return lockName(dir, superviseOne, func(string, ...any) {})
+}
+
+// hold opens a file and takes it for this process, for as long as the file is open. It is an error, a *HeldError, when
+// another process has it. The lock is a record lock of the whole file: the system ends it with the process, does not
+// hand it to children, and says whose it is. Windows does not say that, so nothing is locked there.
+func hold(root *os.Root, name string) (*os.File, error) {
+	owner := 0
+	for range 10 { // who finds a file that no one holds removes it, perhaps this one before we hold it
+		file, err := openPlain(root, name, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if lock(file) && is(root, name, file) {
+			return file, nil
+		}
+		owner, _ = lockedBy(file)
+		_ = file.Close()
+		time.Sleep(time.Millisecond)
+	}
+	if owner > 0 {
+		return nil, &HeldError{owner}
+	}
+	return nil, fmt.Errorf("%s is held by a process that cannot be seen from here, perhaps of another container", name)
+}
+
+// holds reports whether a process has the file. A file that no one has is removed.
+func holds(root *os.Root, name string, pid int) bool {
+	if !tellsLocks {
+		return false
+	}
+	file, err := openPlain(root, name, os.O_RDWR, 0)
 	if err != nil {
-		return nil, fmt.Errorf("locking the task directory: %w", err)
+		return false
 	}
-	defer root.Close()
-	if err := root.MkdirAll(SuperviseDir, 0o755); err != nil {
-		return nil, fmt.Errorf("locking the task directory: %w", err)
+	defer file.Close()
+	owner, locked := lockedBy(file)
+	if !locked && lock(file) && is(root, name, file) {
+		_ = root.Remove(name)
 	}
-	file, err := hold(root, superviseOne)
-	var held *HeldError
-	if errors.As(err, &held) {
-		return nil, held
-	}
-	if err != nil {
-		return nil, fmt.Errorf("locking the task directory: %w", err)
-	}
-	return func() { _ = file.Close() }, nil
+	return owner == pid
 }

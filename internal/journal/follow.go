@@ -50,13 +50,6 @@ type Follower struct {
 // Follow begins before the first record of the journal in dir.
 func Follow(dir string) *Follower { return &Follower{name: filepath.Join(dir, File)} }
 
-// tornAt reports whether nothing in a journal is a record from here on: its end did not reach the disk whole, and is
-// cut off when the run continues.
-func tornAt(file *os.File, at, size int64) bool {
-	rest, err := io.ReadAll(io.NewSectionReader(file, at, min(size-at, 2*maxLine)))
-	return err == nil && at > 0 && torn(rest)
-}
-
 // Next is the state after the records that exist now; grew says whether there were new ones. A last line that is
 // still being written is left for the next time.
 func (f *Follower) Next() (s loop.State, grew bool, err error) {

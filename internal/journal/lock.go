@@ -20,13 +20,6 @@ import (
 // newline.
 const LockFile = ".ralph.lock"
 
-// HeldError is a lock that another process has. PID is the number of that process, 0 when no one can tell.
-type HeldError struct{ PID int }
-
-func (e *HeldError) Error() string {
-	return fmt.Sprintf("ERROR: Another Ralph loop active (PID %d)", e.PID)
-}
-
 // Lock takes the worktree that dir is in for this process; outside of a clone it takes dir alone. The kernel keeps
 // the lock and drops it when the process ends, however it ends. The number in the file is only for people to read.
 //
@@ -57,7 +50,7 @@ func Lock(dir string, log func(format string, args ...any)) (unlock func(), err 
 	}
 	logTakeover(files, log)
 	for _, f := range files {
-		f.claim()
+		claim(f.file)
 	}
 	return unlock, nil
 }
@@ -65,10 +58,14 @@ func Lock(dir string, log func(format string, args ...any)) (unlock func(), err 
 // LockIn takes one name in a directory of ours for this process, as Lock takes a worktree: a file in it, which is removed
 // when unlock is called.
 func LockIn(dir, name string, log func(format string, args ...any)) (unlock func(), err error) {
-	whole := filepath.Join(dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("taking the lock: %w", err)
 	}
+	return lockName(dir, name, log)
+}
+
+func lockName(dir, name string, log func(format string, args ...any)) (unlock func(), err error) {
+	whole := filepath.Join(dir, name)
 	if !ours.add(whole) {
 		return nil, &HeldError{os.Getpid()}
 	}
@@ -79,7 +76,7 @@ func LockIn(dir, name string, log func(format string, args ...any)) (unlock func
 	}
 	f.removes = true
 	logTakeover([]*lockFile{f}, log)
-	f.claim()
+	claim(f.file)
 	return func() {
 		f.release()
 		ours.remove(whole)
@@ -276,16 +273,6 @@ func (f *lockFile) release() {
 	_ = f.root.Close()
 }
 
-// is reports whether a name still means the open file.
-func is(root *os.Root, name string, file *os.File) bool {
-	there, err := root.Lstat(name)
-	if err != nil {
-		return false
-	}
-	open, err := file.Stat()
-	return err == nil && os.SameFile(there, open)
-}
-
 func pidIn(file *os.File) int {
 	text := make([]byte, 32)
 	n, _ := file.ReadAt(text, 0)
@@ -411,4 +398,100 @@ func namedGitDir(at, name string) string {
 		dir = filepath.Join(at, dir)
 	}
 	return dir
+}
+
+// Owner is what can be told of who has a directory.
+type Owner struct {
+	Dir   string // where the lock is: the top of the worktree, absolute and without links
+	PID   int    // the process that has the lock, or the one that an abandoned lock names; 0: there is no lock
+	Alive bool   // a process of that number lives
+	// Holds says that it is the very process that took the lock, and not a later one of its number, nor one that someone
+	// else wrote there: the system says so.
+	Holds bool
+	// Elsewhere says that someone has the lock who cannot be seen from here: a process of another container or machine.
+	Elsewhere bool
+}
+
+// LockOwner says who has the worktree that dir is in, or dir itself outside of a clone. It takes no lock, and drops none:
+// a process that asks after its own lock gets the answer without a file being opened.
+func LockOwner(dir string) (Owner, error) {
+	place, err := placeOf(dir)
+	if err != nil {
+		return Owner{}, fmt.Errorf("looking for the lock: %w", err)
+	}
+	if ours.has(place.top) {
+		return Owner{Dir: place.top, PID: os.Getpid(), Alive: true, Holds: true}, nil
+	}
+	if place.gitDir != "" {
+		o, err := ownerOf(place.gitDir, gitLock)
+		if err == nil && (o.Holds || o.Elsewhere) { // what agents can reach less easily says more
+			o.Dir = place.top
+			return o, nil
+		}
+	}
+	o, err := ownerOf(place.top, LockFile)
+	o.Dir = place.top
+	return o, err
+}
+
+// OwnerIn says who has a name in a directory of ours, as LockIn takes it.
+func OwnerIn(dir, name string) (Owner, error) {
+	if ours.has(filepath.Join(dir, name)) {
+		return Owner{Dir: dir, PID: os.Getpid(), Alive: true, Holds: true}, nil
+	}
+	o, err := ownerOf(dir, name)
+	if o.Dir = dir; errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return o, err
+}
+
+// ownerOf is what one lock says.
+func ownerOf(dir, name string) (o Owner, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return o, fmt.Errorf("looking for the lock: %w", err)
+	}
+	defer root.Close()
+	file, err := openPlain(root, name, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, nil
+	}
+	if err != nil {
+		return o, fmt.Errorf("reading the lock: %w", err)
+	}
+	defer file.Close()
+	return has(file, pidIn(file)), nil
+}
+
+// has is the owner of a file in which a number is written. The system's word counts before that number, which anyone
+// can change.
+func has(file *os.File, written int) Owner {
+	owner, locked := lockedBy(file)
+	switch {
+	case owner > 0:
+		return Owner{PID: owner, Alive: true, Holds: true}
+	case written == 0:
+		return Owner{} // which the next run takes over
+	case !tellsLocks, locked && !tellsOwner:
+		return Owner{PID: written, Alive: alive(written), Holds: alive(written), Elsewhere: tellsLocks && !alive(written)}
+	}
+	return Owner{PID: written, Alive: alive(written), Elsewhere: locked}
+}
+
+// HeldError is a lock that another process has. PID is the number of that process, 0 when no one can tell.
+type HeldError struct{ PID int }
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("ERROR: Another Ralph loop active (PID %d)", e.PID)
+}
+
+// is reports whether a name still means the open file.
+func is(root *os.Root, name string, file *os.File) bool {
+	there, err := root.Lstat(name)
+	if err != nil {
+		return false
+	}
+	open, err := file.Stat()
+	return err == nil && os.SameFile(there, open)
 }

@@ -46,15 +46,18 @@ func names(info fs.FileInfo) int {
 	return 1
 }
 
+// tellsLocks says that the system tells whether a file is locked.
+const tellsLocks = true
+
 // tellsOwner says that the system tells who has a lock. Elsewhere than on Linux a file has locks of one kind only,
 // those of flock, and these have no owner.
 const tellsOwner = runtime.GOOS == "linux"
 
 // claim adds a lock of fcntl to a file that is locked, because the system says whose those are. Nothing depends on it:
 // it may fail, as on NFS, where both kinds are one.
-func (f *lockFile) claim() {
+func claim(file *os.File) {
 	if tellsOwner {
-		lock(f.file)
+		lock(file)
 	}
 }
 
@@ -72,17 +75,8 @@ func lockedBy(file *os.File) (pid int, locked bool) {
 	return int(asked.Pid), true
 }
 
-// has is the owner of a file in which a number is written. The system's word counts before that number, which anyone
-// can change.
-func has(file *os.File, written int) Owner {
-	owner, locked := lockedBy(file)
-	switch {
-	case owner > 0:
-		return Owner{PID: owner, Alive: true, Holds: true}
-	case written == 0:
-		return Owner{} // which the next run takes over
-	case locked && !tellsOwner:
-		return Owner{PID: written, Alive: alive(written), Holds: alive(written), Elsewhere: !alive(written)}
-	}
-	return Owner{PID: written, Alive: alive(written), Elsewhere: locked}
+// alive reports whether a process exists; one that belongs to someone else does.
+func alive(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
 }

@@ -2,10 +2,12 @@ package journal
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -54,4 +56,59 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 			return line, nil
 		}
 	}
+}
+
+var errLong = errors.New("the line is too long")
+
+// maxLine bounds one record: outputs in it are bounded by loop.OutputBytes, so a longer line is not ours.
+const maxLine = 4 << 20
+
+var errNotPlain = errors.New("is not a regular file")
+
+// plain opens a file to read, when it is one: whoever opens a pipe that someone left in its place waits forever.
+func plain(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s %w: remove it", name, errNotPlain)
+	}
+	return os.Open(name)
+}
+
+// read is the text of a plain file.
+func read(name string) ([]byte, error) {
+	file, err := plain(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(file)
+}
+
+// File is the journal's name in a run's directory and in the run record.
+const File = "journal.jsonl"
+
+// tornAt reports whether nothing in a journal is a record from here on: its end did not reach the disk whole, and is
+// cut off when the run continues.
+func tornAt(file *os.File, at, size int64) bool {
+	rest, err := io.ReadAll(io.NewSectionReader(file, at, min(size-at, 2*maxLine)))
+	return err == nil && at > 0 && torn(rest)
+}
+
+// torn reports whether no line of a text can be a record, whichever ralph wrote it: each is unfinished or garbage.
+func torn(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if beginsWithRecord(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// beginsWithRecord reports whether a text begins with what can be a record.
+func beginsWithRecord(text []byte) bool {
+	line, _, ended := bytes.Cut(text, []byte("\n"))
+	return ended && bytes.HasPrefix(line, []byte("{")) && json.Valid(line)
 }

@@ -1,0 +1,14 @@
+//go:build !darwin
+
+package journal
+
+import (
+	"os"
+	"strings"
+)
+
+// bootID names the time since the machine was started; empty on systems that do not tell it.
+func bootID() string {
+	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(text))
+}
