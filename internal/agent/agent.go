@@ -124,9 +124,9 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	end, err := proc.Run(ctx, proc.Spec{
 		Argv: append([]string{a.program}, a.dialect.arguments(t)...), Dir: o.Dir, Env: slices.Concat(a.env, t.env),
 		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
-		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Soft: o.Soft, OnSoft: o.OnSoft, As: o.As, Box: o.Box,
+		Timeout: o.Timeout, Silence: proc.Silence{Idle: o.Idle, Pulse: t.pulse}, Warning: proc.Warning{Soft: o.Soft, OnSoft: o.OnSoft}, As: o.As, Box: o.Box,
 		WritableDir: t.dir, AllowedAddress: t.address(), Limits: o.Limits,
-		Interrupt: t.interrupt(grace), Grace: grace - t.interrupt(grace),
+		Ending: proc.Ending{Interrupt: t.interrupt(grace), Grace: grace - t.interrupt(grace)},
 	})
 	if err != nil {
 		return loop.Turn{}, fmt.Errorf("running the agent %s: %w", o.Command, err)

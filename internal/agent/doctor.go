@@ -80,7 +80,7 @@ func version(ctx context.Context, d dialect, o Options, path string) (string, er
 	end, err := proc.Run(ctx, proc.Spec{
 		Argv: []string{path, "--version"}, Dir: os.TempDir(),
 		Env:    proc.Environment(o.Parent, allow, d.environment(Options{Host: Host{As: o.As}})...),
-		Stdout: said, Stderr: said, Timeout: versionLimit, Grace: time.Second,
+		Stdout: said, Stderr: said, Timeout: versionLimit, Ending: proc.Ending{Grace: time.Second},
 	})
 	again := ": see what " + path + " --version says, and install it again (" + d.login.install + ")"
 	switch {

@@ -212,7 +212,7 @@ func (t *turnInput) renew(ctx context.Context) {
 	said := proc.NewTail(0, 1<<10)
 	_, _ = proc.Run(context.WithoutCancel(ctx), proc.Spec{ // what resulted from it is in the file
 		Argv: append([]string{t.program}, t.dialect.gateway.renew...), Dir: dir,
-		Env: environment(o, d), Stdout: said, Stderr: said, As: t.As, Timeout: renewLimit, Grace: time.Second,
+		Env: environment(o, d), Stdout: said, Stderr: said, As: t.As, Timeout: renewLimit, Ending: proc.Ending{Grace: time.Second},
 	})
 }
 

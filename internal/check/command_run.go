@@ -103,7 +103,7 @@ func (c *Command) run(ctx context.Context, log io.Writer, name string) (ending, 
 	}
 	r, err := start(ctx, proc.Spec{
 		Argv: c.argv(), Dir: c.Dir, Env: c.Env, As: c.As, Box: c.Box, Limits: c.Limits, Timeout: c.Timeout,
-		Soft: c.Soft, OnSoft: c.warn, Idle: silence, Waits: waits,
+		Warning: proc.Warning{Soft: c.Soft, OnSoft: c.warn}, Silence: proc.Silence{Idle: silence, Waits: waits},
 		Stdout: to, Stderr: to,
 	})
 	return ending{Result: r, output: kept.String(), seen: seen, tests: tests.Tests(), once: once,

@@ -372,7 +372,7 @@ func (p *Process) Start(ctx context.Context, job Job) (*Running, error) {
 	in, out := io.Pipe() // it ends with us
 	go func() { _ = json.NewEncoder(out).Encode(link) }()
 	spec := proc.Spec{Argv: []string{p.Program, "work"}, Dir: "/", Env: proc.Environment(p.Environ, proc.Allowed),
-		Stdin: in, Stdout: last, Stderr: last, Interrupt: p.Grace, Limits: p.Limits}
+		Stdin: in, Stdout: last, Stderr: last, Ending: proc.Ending{Interrupt: p.Grace}, Limits: p.Limits}
 	go func() {
 		result, err := proc.Run(running, spec)
 		_ = in.Close()

@@ -60,7 +60,7 @@ func BenchmarkRunTrueHeard(b *testing.B) {
 
 // BenchmarkRunTrueSparing is an attempt of a supervisor that has no child to spare.
 func BenchmarkRunTrueSparing(b *testing.B) {
-	benchmark(b, proc.Spec{Argv: []string{"true"}, Spare: func() []int { return nil }})
+	benchmark(b, proc.Spec{Argv: []string{"true"}, Ending: proc.Ending{Spare: func() []int { return nil }}})
 }
 
 // BenchmarkRunTrueBeside is a run while another one is active.

@@ -2,13 +2,11 @@ package proc
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -17,18 +15,6 @@ import (
 // the environment of all of it says whose it was, by what the system tells no two processes of: the namespace of
 // process numbers, the number, and the start. It says, too, where the first process of the tree was started: a box that
 // is just being made works nowhere.
-
-// us is this process in marks.
-var us = sync.OnceValue(func() string {
-	s, _ := readStat(os.Getpid())
-	return fmt.Sprintf("%s.%d.%d", numbers(), os.Getpid(), s.start)
-})
-
-// numbers is the namespace in which process numbers mean what they mean here.
-func numbers() string {
-	name, _ := os.Readlink("/proc/self/ns/pid") // pid:[4026531836]
-	return strings.Trim(strings.TrimPrefix(name, "pid:"), "[]")
-}
 
 // leftTime bounds the wait for the end of what was left.
 const leftTime = 5 * time.Second

@@ -70,5 +70,3 @@ func program(path string) (string, error) {
 	}
 	return path, nil
 }
-
-func name(s Spec) string { return s.Argv[0][strings.LastIndexByte(s.Argv[0], '/')+1:] }

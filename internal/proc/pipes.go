@@ -6,19 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"sync/atomic"
 	"time"
 )
-
-// Heartbeat is the time of the last sign of life. The zero value has never shown one.
-type Heartbeat struct{ last atomic.Int64 }
-
-// Beat notes a sign of life. It may be called from any goroutine.
-func (p *Heartbeat) Beat() { p.last.Store(time.Now().UnixNano()) }
-
-func (p *Heartbeat) since() time.Duration {
-	return time.Duration(time.Now().UnixNano() - p.last.Load())
-}
 
 // pipes are a process's standard streams. They are plain files, so waiting for the process never waits for them. Where
 // no one tells or listens, the null device is in.

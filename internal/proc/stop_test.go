@@ -65,9 +65,9 @@ func TestRunInterruptsTheRootFirst(t *testing.T) {
 func TestRunInAHurry(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]proc.Spec{
-		"in the grace":          {Grace: 10 * patience},
-		"before it":             {Interrupt: 10 * patience, Grace: 10 * patience},
-		"before anything stops": {Grace: 10 * patience, Timeout: 300 * time.Millisecond},
+		"in the grace":          {Ending: proc.Ending{Grace: 10 * patience}},
+		"before it":             {Ending: proc.Ending{Interrupt: 10 * patience, Grace: 10 * patience}},
+		"before anything stops": {Ending: proc.Ending{Grace: 10 * patience}, Timeout: 300 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

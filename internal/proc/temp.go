@@ -44,12 +44,9 @@ func TempDir(parent string) (dir string, remove func(), err error) {
 		} else if err != nil {
 			return "", nil, fmt.Errorf("making a directory for temporary files: %w", err)
 		}
-		held, err := holdDir(dir)
-		switch {
-		case err == nil:
+		held, got, err := holdDir(dir)
+		if got || err != nil { // without locks no one removes it but us
 			return dir, func() { throwAway(dir, held) }, nil
-		case errors.Is(err, errNoLocks): // then no one removes it but us
-			return dir, func() { throwAway(dir, nil) }, nil
 		}
 	}
 	return "", nil, fmt.Errorf("making a directory for temporary files: others remove what is made in %s", parent)
@@ -77,17 +74,12 @@ func ClearTemp(parent string) {
 			continue
 		}
 		dir := filepath.Join(parent, e.Name())
-		if held, err := holdDir(dir); err == nil { // no one else has it
+		if held, got, _ := holdDir(dir); got { // no one else has it
 			EndLeft(dir)
 			throwAway(dir, held)
 		}
 	}
 }
-
-var (
-	errNoLocks = errors.New("the file system keeps no locks")
-	errHeld    = errors.New("another process has it")
-)
 
 // throwAway removes a directory that we hold, also where a build has closed directories in it. No link is followed.
 func throwAway(dir string, held *os.File) {

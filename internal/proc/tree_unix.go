@@ -29,6 +29,9 @@ func (t *tree) close()   {}
 func (t *tree) keep(int) {}
 func (t *tree) halt()    {}
 
+// innermost is the root: what keeps a box here passes signals on.
+func (t *tree) innermost(root *os.Process) *os.Process { return root }
+
 func (t *tree) signal(s syscall.Signal) {
 	for _, group := range t.groups {
 		_ = syscall.Kill(-group, s)

@@ -277,13 +277,12 @@ func (w *supervision) run(hard context.Context, n int) {
 	defer loop.BeginStep(hard, fmt.Sprintf("attempt %d of %d", n, w.MaxRestarts), w.Timeout)()
 	env := w.environment(n - 1)
 	spec := proc.Spec{
-		Argv: w.Argv, Dir: w.Dir, Env: env, Grace: w.Grace,
-		Stdout: io.MultiWriter(log, w.console), Stderr: io.MultiWriter(log, w.Err),
-		Spare: func() []int {
+		Argv: w.Argv, Dir: w.Dir, Env: env, Ending: proc.Ending{Grace: w.Grace, Spare: func() []int {
 			w.outlived = w.registered()
 			w.spared = w.spared || len(w.outlived) > 0
 			return w.outlived
-		},
+		}},
+		Stdout: io.MultiWriter(log, w.console), Stderr: io.MultiWriter(log, w.Err),
 	}
 	if sameFile(w.Out, w.Err) { // one stream keeps the order in which the command wrote
 		spec.Stderr = spec.Stdout

@@ -41,7 +41,7 @@ func runApp(ctx context.Context, ralph string, out io.Writer) error {
 		_, err := proc.Run(serving, proc.Spec{Argv: []string{s.ralph, "serve", "--listen", "127.0.0.1:0", "--data",
 			filepath.Join(s.dir, "data"), "--log-text", "--drain", "1s", "--allow", allow}, Dir: s.dir, Env: []string{"HOME=" + s.dir,
 			"PATH=" + os.Getenv("PATH"), "GITHUB_SERVER_URL=" + s.hub.URL(), "GITHUB_API_URL=" + s.hub.APIURL(),
-			"GITHUB_GRAPHQL_URL=" + s.hub.GraphQLURL()}, Stdout: tell, Stderr: io.Discard, Interrupt: jobGrace})
+			"GITHUB_GRAPHQL_URL=" + s.hub.GraphQLURL()}, Stdout: tell, Stderr: io.Discard, Ending: proc.Ending{Interrupt: jobGrace}})
 		_ = tell.CloseWithError(errors.New("ralph serve has ended"))
 		ended <- err
 	}()

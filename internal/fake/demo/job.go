@@ -51,7 +51,7 @@ func (s *stage) job(ctx context.Context, issue int, agent, iterations string) (e
 		"INPUT_REVIEWER_AGENT="+filepath.Join(s.dir, "agents", "reviewer.sh"))
 	log := &jobLog{say: s.screen.job}
 	result, err := proc.Run(ctx, proc.Spec{
-		Argv: []string{s.ralph, "action"}, Dir: dir, Env: env, Stdout: log, Stderr: log, Grace: jobGrace,
+		Argv: []string{s.ralph, "action"}, Dir: dir, Env: env, Stdout: log, Stderr: log, Ending: proc.Ending{Grace: jobGrace},
 	})
 	log.end()
 	s.watch.look()

@@ -78,7 +78,7 @@ func (s *Sandbox) tryOnce(ctx context.Context) (why string, err error) {
 	end, err := proc.Run(ctx, proc.Spec{
 		Argv: []string{"sh", "-c", "exit 42"}, Dir: s.o.Dir, Env: proc.Environment(s.o.Parent, proc.Allowed), As: s.o.As,
 		Box:    s.Box(Setup),
-		Stdout: said, Stderr: said, Timeout: tryLimit, Grace: time.Second,
+		Stdout: said, Stderr: said, Timeout: tryLimit, Ending: proc.Ending{Grace: time.Second},
 	})
 	if err != nil || end.Class == proc.Exited && end.Exit == 42 {
 		return "", err

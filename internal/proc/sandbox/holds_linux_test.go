@@ -413,7 +413,7 @@ func TestSignalsReachWhatIsKept(t *testing.T) {
 				spec := proc.Spec{
 					Argv: []string{"sh", "-c", `trap 'echo asked; exit 7' ` + signal +
 						`; setsid sleep 1000 & echo ready; while :; do sleep 0.05; done`},
-					Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Checks), Grace: 20 * time.Second,
+					Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Checks), Ending: proc.Ending{Grace: 20 * time.Second},
 					Stdout: io.MultiWriter(&out, when("ready", cancel)),
 				}
 				if signal == "INT" {

@@ -50,7 +50,7 @@ func (o *Options) asRoot(ctx context.Context, line string) error {
 	said := proc.NewTail(0, 4<<10)
 	end, err := proc.Run(ctx, proc.Spec{
 		Argv: argv, Dir: "/", Env: append(proc.Environment(o.Parent, proc.Allowed), "DEBIAN_FRONTEND=noninteractive"),
-		Stdout: said, Stderr: said, Timeout: installLimit, Grace: 5 * time.Second,
+		Stdout: said, Stderr: said, Timeout: installLimit, Ending: proc.Ending{Grace: 5 * time.Second},
 	})
 	switch {
 	case err != nil:

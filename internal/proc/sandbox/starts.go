@@ -21,7 +21,7 @@ func (s *Sandbox) Starts(ctx context.Context, u Use, program string, env []strin
 	spec := proc.Spec{
 		Argv: append([]string{program}, args...), Dir: s.o.Dir, Env: env, As: s.o.As, Box: looking{s.Box(u), len(args) == 0},
 		Stdout: said, Stderr: said,
-		Timeout: time.Minute, Grace: time.Second,
+		Timeout: time.Minute, Ending: proc.Ending{Grace: time.Second},
 	}
 	end, err := proc.Run(ctx, spec)
 	switch {

@@ -1,13 +1,10 @@
-// Package proc is the door to processes: it starts one, bounds it in time, and leaves nothing of it running.
 package proc
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"io"
-	"os"
-	"syscall"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	_ "github.com/ralph-loop/ralph/internal/proc/inside" // which has to come before whatever imports this
@@ -25,16 +22,41 @@ type Spec struct {
 	// fails, the process runs on and Run returns the error.
 	Stdout, Stderr io.Writer
 	Timeout        time.Duration // how long it may run; 0: no limit
-	Idle           time.Duration // how long it may be silent; 0: no limit
+	Silence
+	Warning
+	Ending
+	// As is whom it runs as, without privileges to gain from there; nil is ourselves. Env should set its HOME.
+	As *User
+	// Box keeps it from what is none of its business; nil: nothing does.
+	Box Box
+	// WritableDir is a directory that was made for it alone, and that a Box lets it write; "" is none.
+	WritableDir string
+	// AllowedAddress is an address of this machine that a Box lets it reach, at the same address: "127.0.0.1:8080"; "" is none.
+	AllowedAddress string
+	// Limits are what it may take, with all that comes of it.
+	Limits Limits
+}
+
+// Silence is when a process counts as hanging.
+type Silence struct {
+	Idle time.Duration // how long it may be silent; 0: no limit
 	// Waits is asked, while nothing is written, whether a process that has been silent for so long waits for something that
 	// never comes. Otherwise it runs on. If nil, each silent process waits.
 	Waits func() bool
 	// Pulse, when set, says what a sign of life is; else any output is.
 	Pulse *Heartbeat
+}
+
+// Warning is what happens before the time of a process is over.
+type Warning struct {
 	// Soft is how long it may run before OnSoft is called, once, which stops nothing; 0: never. OnSoft has a goroutine of
 	// its own, and Run returns after it.
 	Soft   time.Duration
 	OnSoft func()
+}
+
+// Ending is how a process is ended.
+type Ending struct {
 	// Interrupt is how long the process alone, without what it started, may take to end by itself after INT, before the
 	// tree gets TERM: an agent still tells then what it cost. 0: there is no INT.
 	Interrupt time.Duration
@@ -46,16 +68,6 @@ type Spec struct {
 	// returns are left running with all that has come of them, for End to end; the rest of the tree is killed. What they
 	// write to the streams that they inherited is read and thrown away for as long as we live.
 	Spare func() []int
-	// As is whom it runs as, without privileges to gain from there; nil is ourselves. Env should set its HOME.
-	As *User
-	// Box keeps it from what is none of its business; nil: nothing does.
-	Box Box
-	// WritableDir is a directory that was made for it alone, and that a Box lets it write; "" is none.
-	WritableDir string
-	// AllowedAddress is an address of this machine that a Box lets it reach, at the same address: "127.0.0.1:8080"; "" is none.
-	AllowedAddress string
-	// Limits are what it may take, with all that comes of it.
-	Limits Limits
 }
 
 // DefaultGrace is the time between TERM and KILL where no one says otherwise.
@@ -73,6 +85,13 @@ func WithGrace(ctx context.Context, grace time.Duration) context.Context {
 func GraceOf(ctx context.Context) time.Duration {
 	grace, _ := ctx.Value(graceKey{}).(time.Duration)
 	return orElse(grace, DefaultGrace)
+}
+
+func orElse(d, other time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return other
 }
 
 // Class says how a process ended.
@@ -102,107 +121,6 @@ type Result struct {
 	Why string
 }
 
-// Run runs a process to its end. When it returns, neither the process nor anything it started is left, as far as they
-// can be told apart from the rest (see tree): also what moved to another session or continued in the background of a good
-// run. An error means that the harness could not do its part; what the process did wrong is told by Result.Class.
-func Run(ctx context.Context, s Spec) (Result, error) {
-	if len(s.Argv) == 0 {
-		return Result{Class: NotFound, Exit: -1}, fmt.Errorf("starting a process: no program named")
-	}
-	if ctx.Err() != nil {
-		return Result{Class: Cancelled, Exit: -1}, nil
-	}
-	s.Grace = orElse(s.Grace, GraceOf(ctx))
-	asked := s
-	box, err := boxed(s)
-	if err != nil {
-		return notStarted(s, err)
-	}
-	defer box.Leave()
-	s = box.Spec
-	active.add(1)
-	r, err := start(s, asked.Dir)
-	if r == nil {
-		active.add(-1)
-		return notStarted(s, err)
-	}
-	r.tree.keep(box.Keepers)
-	class := r.watch(ctx)
-	spared := false
-	switch {
-	case class == Limited:
-		r.taken.kill()
-		r.tree.halt()
-		r.end()
-	case class != Exited:
-		r.stop()
-	case s.Spare != nil:
-		spared = r.tree.spare(s.Spare())
-	}
-	r.tree.kill() // strays, also of a run that ended well
-	r.tree.close()
-	active.add(-1)
-	err = r.pipes.finish(spared)
-	r.warning.Wait()
-	result, undead := r.result(class)
-	result = r.bounded(box.told(asked, result))
-	r.taken.close(spared)
-	result.Duration = time.Since(r.began)
-	switch {
-	case undead != nil:
-		return result, undead
-	case err != nil:
-		return result, fmt.Errorf("reading the output of %s: %w", name(s), err)
-	}
-	return result, nil
-}
-
-// watch waits until the process has ended or has to be ended, and says which.
-func (r *running) watch(ctx context.Context) Class {
-	var timeout, idle, soft <-chan time.Time
-	if r.spec.Timeout > 0 {
-		t := time.NewTimer(r.spec.Timeout)
-		defer t.Stop()
-		timeout = t.C
-	}
-	if r.spec.Soft > 0 && r.spec.OnSoft != nil {
-		t := time.NewTimer(r.spec.Soft)
-		defer t.Stop()
-		soft = t.C
-	}
-	var silence *time.Timer
-	if r.spec.Idle > 0 {
-		silence = time.NewTimer(r.spec.Idle)
-		defer silence.Stop()
-		idle = silence.C
-	}
-	rest := time.NewTimer(restAfter)
-	defer rest.Stop()
-	defer r.observe()()
-	for {
-		select {
-		case <-r.done:
-			return Exited
-		case r.passed = <-r.over:
-			return Limited
-		case <-rest.C:
-			restNow()
-		case <-ctx.Done():
-			return Cancelled
-		case <-soft: // comes once
-			r.warning.Go(r.spec.OnSoft)
-		case <-timeout:
-			return TimedOut
-		case <-idle:
-			left := r.spec.Idle - r.pulse.since()
-			if left <= 0 && r.pipes.waits() {
-				return Idle
-			}
-			silence.Reset(cmp.Or(max(left, 0), r.spec.Idle))
-		}
-	}
-}
-
 // Box keeps a process from what is none of its business: files, processes, hosts. What holds in it, the Box says
 // elsewhere.
 type Box interface {
@@ -223,44 +141,22 @@ type SandboxedCommand struct {
 	Leave func()
 }
 
-// boxed readies what is run: s itself when it has no box.
-func boxed(s Spec) (SandboxedCommand, error) {
-	if s.Box == nil {
-		return SandboxedCommand{Spec: s, Leave: func() {}}, nil
-	}
-	b, err := s.Box.Enter(s)
-	b.Spec.Box = nil
-	if b.Leave == nil {
-		b.Leave = func() {}
-	}
-	return b, err
-}
+// killing is how long ending what is left may take: of a tree that grows while it is cut, or that does not react to
+// KILL.
+const killing = 3 * time.Second
 
-// told is how what is kept ended, as far as its keepers tell: a shell says the same of what it ran, and has ended by
-// itself.
-func (b SandboxedCommand) told(asked Spec, r Result) Result {
-	if n := r.Exit - 128; b.Wraps && r.Class == Exited && n > 0 && n < 32 && name(asked) != "sh" {
-		r.Class, r.Exit, r.Signal = Signalled, -1, signalOf(n)
-	}
-	return r
-}
+// markPrefix begins the name of a tree's mark. On Linux the rest is random, so a harness within a harness adds its own
+// beside it.
+const markPrefix = "TREE_MARK_"
 
-// Ask asks a process to end (TERM). right is asked first whether it is the one that is meant, and gets its name; the
-// number cannot become another process's in between on systems that hand out handles of processes.
-func Ask(pid int, right func(name string) error) error {
-	if pid <= 1 {
-		return fmt.Errorf("process %d is not to be asked to end", pid)
-	}
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		return fmt.Errorf("finding process %d: %w", pid, err)
-	}
-	defer func() { _ = p.Release() }()
-	if err := right(Name(pid)); err != nil {
-		return err
-	}
-	if err := p.Signal(syscall.SIGTERM); err != nil {
-		return fmt.Errorf("asking process %d to end: %w", pid, err)
-	}
-	return nil
+func name(s Spec) string { return s.Argv[0][strings.LastIndexByte(s.Argv[0], '/')+1:] }
+
+// Heartbeat is the time of the last sign of life. The zero value has never shown one.
+type Heartbeat struct{ last atomic.Int64 }
+
+// Beat notes a sign of life. It may be called from any goroutine.
+func (p *Heartbeat) Beat() { p.last.Store(time.Now().UnixNano()) }
+
+func (p *Heartbeat) since() time.Duration {
+	return time.Duration(time.Now().UnixNano() - p.last.Load())
 }
