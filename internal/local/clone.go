@@ -188,13 +188,10 @@ func (o *cloneOpening) checkOut(ctx context.Context, way loop.ResumeMode) (tree 
 	}
 	o.made = !o.at.Exists()
 	tree, err = git.CheckoutOf(ctx, o.Dir, git.Options{
-		With: o.start.with, Onto: o.start.onto, Env: o.Parent,
-		Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: o.wanted.ID, Root: o.at.Root,
-		Scratch: o.at.Scratch, Fresh: fresh, Log: o.Log, Secrets: o.Secrets(),
-		Earlier: git.Earlier{
-			Resume: way != loop.Begin, Unsettled: way != loop.Begin && !o.before.Settled(), Ours: ours, Killed: o.Killed,
-			Replaces: o.start.replaces,
-		},
+		With: o.start.with, Onto: o.start.onto, Env: o.Parent, Task: o.wanted.ID, Root: o.at.Root, Scratch: o.at.Scratch,
+		Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Fresh: fresh, Log: o.Log, Secrets: o.Secrets(),
+		Earlier: git.Earlier{Resume: way != loop.Begin, Unsettled: way != loop.Begin && !o.before.Settled(), Ours: ours,
+			Killed: o.Killed, Replaces: o.start.replaces},
 	}, o.start.base, branch)
 	if err != nil {
 		return nil, err

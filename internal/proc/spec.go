@@ -1,3 +1,4 @@
+// Package proc is the door to processes: it starts one, bounds it in time, and leaves nothing of it running.
 package proc
 
 import (
@@ -6,8 +7,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	_ "github.com/ralph-loop/ralph/internal/proc/inside" // which has to come before whatever imports this
 )
 
 // Spec is one process to run. Nothing is inherited: not the environment, not standard input, no open file.

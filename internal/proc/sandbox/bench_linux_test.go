@@ -18,7 +18,7 @@ func BenchmarkStart(b *testing.B) {
 		b.Run(mode, func(b *testing.B) {
 			self := os.Getenv("RALPH_BINARY") // a whole ralph; else these tests
 			s, err := Open(context.Background(), Options{
-				Mode: mode, Dir: b.TempDir(), Parent: os.Environ(), Network: []string{"proxy.golang.org"}, self: self,
+				Mode: mode, Trees: Trees{Dir: b.TempDir()}, Parent: os.Environ(), Reach: Reach{Network: []string{"proxy.golang.org"}}, self: self,
 			})
 			if err != nil {
 				b.Fatal(err)

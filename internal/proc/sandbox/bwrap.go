@@ -3,11 +3,15 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/inside"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -231,9 +235,6 @@ func own(dir string) []string {
 	return []string{"--bind", dir, dir}
 }
 
-// inTree reports whether a directory is in the run's own tree.
-func (o *Options) inTree(dir string) bool { return over(clone(o.Dir, o.Home), dir) }
-
 // elsewhere lets a process see where it works, when that is not the run's own tree: a checkout that is made for a
 // reviewer. It never writes there.
 func (v *visiblePaths) elsewhere(o *Options, dir string) {
@@ -285,18 +286,115 @@ func (b *bwrap) worktree(u Use, dir string) []string {
 	return args
 }
 
-// judged reports whether a directory is in the tree that checks run in, and where that is in a box: at the worktree's
-// own path.
-func (o *Options) judged(dir string) (at string, ok bool) {
-	if o.Judge == "" || dir == "" {
-		return dir, false
+// lay are the arguments that bring the layers of a use into a box, and what is mounted of them there.
+func (b *bwrap) lay(u Use, cache string) (args []string, list []inside.Layer, leave func()) {
+	layers, upper := b.s.layers(u), inside.LayersDir+"/upper"
+	if len(layers) == 0 {
+		return nil, nil, func() {}
 	}
-	if at, err := real(dir); err == nil {
-		dir = at
+	stores := filepath.Join(b.s.cacheDir(u), "layers")
+	work := "work" + strconv.FormatInt(b.s.counter.Add(1), 10) // two boxes at a time must not share it
+	args = []string{"--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_SETPCAP",
+		"--bind", stores, upper}
+	for i, l := range layers {
+		to := inside.Layer{At: filepath.Join(cache, l.at), Upper: filepath.Join(upper, l.store()),
+			Work: filepath.Join(upper, work, strconv.Itoa(i))}
+		for j, from := range l.lower {
+			at := filepath.Join(inside.LayersDir, strconv.Itoa(i), strconv.Itoa(j))
+			args, to.Lower = append(args, "--ro-bind", from, at), append(to.Lower, at)
+		}
+		list = append(list, to)
 	}
-	if !over(o.Judge, dir) {
-		return dir, false
+	return args, list, func() { _ = files.RemoveAll(filepath.Join(stores, work)) }
+}
+
+// objectsAt is where a box has the nth directory of objects.
+func objectsAt(n int) string { return boxDir + "/objects/" + strconv.Itoa(n) }
+
+// judgeTree shows the tree of the checks at the worktree's path, with the objects that it borrows, which must not be
+// written.
+func (b *bwrap) judgeTree() (args []string) {
+	args = append(args, "--bind", b.s.o.Judge, clone(b.s.o.Dir, b.s.o.Home))
+	for i, dir := range b.s.o.Objects {
+		args = append(args, "--ro-bind", dir, objectsAt(i))
+		if alternates := filepath.Join(dir, "info", "alternates"); exists(alternates) { // each of them is here by itself
+			args = append(args, "--ro-bind", b.s.nothing(), filepath.Join(objectsAt(i), "info", "alternates"))
+		}
 	}
-	rel, _ := filepath.Rel(o.Judge, dir)
-	return filepath.Join(clone(o.Dir, o.Home), rel), true
+	return args
+}
+
+// writableIn are the paths that may be written beside a tree. Those in the worktree are no part of the tree of the
+// checks.
+func (b *bwrap) writableIn(judge bool) (args []string) {
+	for _, path := range b.s.o.Writable {
+		if judge && over(clone(b.s.o.Dir, b.s.o.Home), path) {
+			continue
+		}
+		if at, err := real(path); err != nil || at != path { // something inside leads it elsewhere by now
+			continue
+		}
+		args = append(args, "--bind", path, path)
+	}
+	return args
+}
+
+// repository protects hooks and configuration, which git runs later without any box. The directory they are in is
+// mounted on itself, so that it cannot be moved out of the way.
+func (b *bwrap) repository(top string) (args []string) {
+	git := filepath.Join(top, ".git")
+	info, err := os.Lstat(git)
+	if err != nil {
+		return nil
+	}
+	common := git
+	if info.Mode().IsRegular() { // a worktree of a clone elsewhere
+		args = append(args, "--ro-bind", git, git)
+		dir, shared := linked(git)
+		if shared == "" {
+			return args
+		}
+		args = append(args, "--bind", shared, shared)
+		if !over(shared, dir) {
+			args = append(args, "--bind", dir, dir)
+		}
+		for _, name := range []string{"config.worktree", "commondir", "gitdir"} {
+			if path := filepath.Join(dir, name); exists(path) && !isLink(path) {
+				args = append(args, "--ro-bind", b.s.masked(path), path)
+			}
+		}
+		common = shared
+	} else if !info.IsDir() {
+		return nil
+	} else {
+		args = append(args, "--bind", git, git)
+	}
+	if hooks := filepath.Join(common, "hooks"); b.s.o.Hooks && !exists(hooks) {
+		_ = os.Mkdir(hooks, 0o755) // where it fails, no one can make one either
+	}
+	if objects := filepath.Join(common, "objects"); isDir(objects) && !isLink(objects) {
+		args = append(args, "--bind", objects, objects)
+	}
+	// the last: where else objects come from
+	for _, name := range []string{"hooks", "config", "config.worktree", "objects/info"} {
+		if path := filepath.Join(common, name); exists(path) && !isLink(path) {
+			args = append(args, "--ro-bind", b.s.masked(path), path)
+		}
+	}
+	_ = filepath.WalkDir(filepath.Join(common, "modules"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fs.SkipAll
+		}
+		switch {
+		case d.IsDir() && (d.Name() == "objects" || d.Name() == "refs" || d.Name() == "logs"):
+			return fs.SkipDir
+		case d.IsDir() && d.Name() == "hooks":
+			args = append(args, "--ro-bind", path, path)
+			return fs.SkipDir
+		case d.Type().IsRegular() && d.Name() == "config":
+			args = append(args, "--ro-bind", b.s.masked(path), path)
+		}
+		return nil
+	})
+	return args
 }

@@ -7,12 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
-	"github.com/ralph-loop/ralph/internal/proc/inside"
 )
 
 // Who writes into a cache decides what a check says. So when checks decide, a cache holds nothing but the user's own,
@@ -49,15 +47,6 @@ var toolCaches = []toolCache{
 	{ofGradle, "gradle", "GRADLE_USER_HOME", ".gradle", "wrapper"},
 	{"pom.xml", "../.m2", "", ".m2", "repository"},
 }
-
-// layer is a directory of caches that lies over others.
-type layer struct {
-	at    string   // from the directory of caches
-	lower []string // the uppermost first
-}
-
-// store is the name of what is written there.
-func (l layer) store() string { return strings.NewReplacer("..", "", "/", "-").Replace(l.at) }
 
 // ownCaches are the user's that tools of the repository use.
 func (s *Sandbox) ownCaches() (list []layer) {
@@ -128,14 +117,6 @@ func (s *Sandbox) SealCaches() error {
 	return errors.Join(s.unshare(s.base), s.makeCaches(Checks), s.makeCaches(Works))
 }
 
-// cacheDir is where the caches of a use lie.
-func (s *Sandbox) cacheDir(u Use) string {
-	if !s.sealedCaches && (u == Setup || u == Checks) {
-		return s.base
-	}
-	return filepath.Join(s.scratch, u.dirName())
-}
-
 // freshCaches makes the caches of the checks what they were on the base commit.
 func (s *Sandbox) freshCaches() error {
 	dir := s.cacheDir(Checks)
@@ -199,26 +180,4 @@ func (s *Sandbox) layers(u Use) (list []layer) {
 		list = append(list, own)
 	}
 	return list
-}
-
-// lay are the arguments that bring the layers of a use into a box, and what is mounted of them there.
-func (b *bwrap) lay(u Use, cache string) (args []string, list []inside.Layer, leave func()) {
-	layers, upper := b.s.layers(u), inside.LayersDir+"/upper"
-	if len(layers) == 0 {
-		return nil, nil, func() {}
-	}
-	stores := filepath.Join(b.s.cacheDir(u), "layers")
-	work := "work" + strconv.FormatInt(b.s.counter.Add(1), 10) // two boxes at a time must not share it
-	args = []string{"--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_SETPCAP",
-		"--bind", stores, upper}
-	for i, l := range layers {
-		to := inside.Layer{At: filepath.Join(cache, l.at), Upper: filepath.Join(upper, l.store()),
-			Work: filepath.Join(upper, work, strconv.Itoa(i))}
-		for j, from := range l.lower {
-			at := filepath.Join(inside.LayersDir, strconv.Itoa(i), strconv.Itoa(j))
-			args, to.Lower = append(args, "--ro-bind", from, at), append(to.Lower, at)
-		}
-		list = append(list, to)
-	}
-	return args, list, func() { _ = files.RemoveAll(filepath.Join(stores, work)) }
 }

@@ -12,8 +12,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -21,8 +19,6 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
-
-	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // egress is the only way out of a box: a proxy for HTTP and CONNECT that speaks to hosts that are allowed, and resolves
@@ -297,42 +293,71 @@ func carry(l net.Listener, address string) {
 	}
 }
 
-// prepareDirs makes what boxes of this machine need: homes, gates, and the look at what there is to see.
-func (s *Sandbox) prepareDirs() (err error) {
-	o := &s.o
-	if over(o.Dir, o.Home) {
-		return &UnavailableError{fmt.Sprintf("the worktree %s holds your home, and everything in it would be open", o.Dir)}
-	}
-	var discard func()
-	if s.scratch, discard, err = proc.TempDir(o.Scratch); err != nil {
-		return fmt.Errorf("making a directory for the sandbox: %w", err)
-	}
-	s.cleanup = append(s.cleanup, discard)
-	s.base = filepath.Join(s.scratch, "base")
-	if o.As != nil { // who may pass, but not look around
-		if err := os.Chmod(s.scratch, 0o711); err != nil {
-			return fmt.Errorf("making a directory for the sandbox: %w", err)
+// allowedHosts is what of the network may be spoken to. An entry is a host ("api.anthropic.com"), what is below one
+// ("*.npmjs.org"), all of the public network ("*"), or a host with its port ("localhost:8080"). Without a port it is 80
+// and 443.
+type allowedHosts []string
+
+// trust is how far an entry goes.
+type trust int
+
+// From least to most. A host that was named may be anywhere in a private network; of what a star stands for, nothing
+// but what is public: it would open the services of this machine and the metadata of its cloud.
+const (
+	denied trust = iota
+	public
+	private
+	exact // also this machine itself
+)
+
+// of says how far a host and port are trusted.
+func (r allowedHosts) of(host, port string) trust {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	best := denied
+	for _, entry := range r {
+		entry = strings.ToLower(entry)
+		name, only, hasPort := strings.Cut(entry, ":")
+		if hasPort && only != port || !hasPort && port != "80" && port != "443" {
+			continue
 		}
-	}
-	if err := os.WriteFile(s.nothing(), nil, 0o444); err != nil {
-		return fmt.Errorf("making a directory for the sandbox: %w", err)
-	}
-	s.view = look(*o)
-	s.borrowed = borrowed(clone(o.Dir, o.Home)) // as it is now: what runs may say otherwise later
-	if !s.view.reach(o.self) {                  // our own program has to be seen by whom it runs as
-		at := filepath.Join(s.scratch, "ralph")
-		if err := copyProgram(o.self, at); err != nil {
-			return fmt.Errorf("making a directory for the sandbox: %w", err)
+		level := denied
+		switch {
+		case name == "*":
+			level = public
+		case strings.HasPrefix(name, "*."):
+			if strings.HasSuffix(host, name[1:]) {
+				level = private
+			}
+		case name == host:
+			level = private
+			if hasPort || net.ParseIP(name) != nil || name == "localhost" {
+				level = exact
+			}
 		}
-		o.self = at
+		best = max(best, level)
 	}
-	for _, u := range []Use{Checks, Works} {
-		hosts := o.Network
-		if u != Checks {
-			hosts = append(hosts[:len(hosts):len(hosts)], o.hosts()...)
-		}
-		s.gates[u] = newEgress(hosts, func(name string) string { return proc.Value(o.Parent, name) }, o.Log)
-		s.cleanup = append(s.cleanup, s.gates[u].close)
+	return best
+}
+
+// may reports whether a host that is trusted so far may be at an address.
+func (t trust) may(at netip.Addr) bool {
+	at = at.Unmap()
+	switch {
+	case t == exact:
+		return true
+	case t == denied, at.IsLoopback(), at.IsUnspecified(), at.IsLinkLocalUnicast(), at.IsMulticast(),
+		at.IsInterfaceLocalMulticast():
+		return false
+	case t == private:
+		return true
 	}
-	return nil
+	return !at.IsPrivate() && !slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(at) })
+}
+
+// notPublic is what netip does not call private: of carriers, of tests, the whole of 0/8, and addresses that carry an
+// IPv4 address.
+var notPublic = []netip.Prefix{
+	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"),
+	netip.MustParsePrefix("2002::/16"),
 }

@@ -1,10 +1,11 @@
 package sandbox
 
 import (
-	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -83,8 +84,8 @@ func (g *listenerSocket) take(e *egress) {
 	}
 	defer c.Close()
 	_ = g.socket.Close() // what comes later is none of ours
-	files, err := received(c.(*net.UnixConn), 1+len(g.carried))
-	if err != nil {
+	files, ok := received(c.(*net.UnixConn), 1+len(g.carried))
+	if !ok {
 		return // the box says that no one has answered
 	}
 	for i, f := range files {
@@ -127,4 +128,25 @@ func (g *listenerSocket) close() {
 	_ = os.RemoveAll(g.dir)
 }
 
-var errHandover = errors.New("the box has not handed over what it should")
+// mostSocketPath is how long the path of a socket may be.
+const mostSocketPath = 100
+
+// listenIn listens at a socket in a directory. The system takes only short paths: a long one is gone to by the
+// directory's descriptor.
+func listenIn(dir, name string) (net.Listener, error) {
+	path := filepath.Join(dir, name)
+	if len(path) <= mostSocketPath || runtime.GOOS != "linux" {
+		return net.Listen("unix", path)
+	}
+	at, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer at.Close()
+	l, err := net.Listen("unix", fmt.Sprintf("/proc/self/fd/%d/%s", at.Fd(), name))
+	if err != nil {
+		return nil, err
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // by that path it would be another file by then
+	return l, nil
+}

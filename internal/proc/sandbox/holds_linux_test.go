@@ -213,9 +213,9 @@ func (g *ground) victim(t *testing.T) {
 
 func (g *ground) options(mode string, as *proc.User) Options {
 	return Options{
-		Mode: mode, Dir: g.Worktree, Scratch: g.dir, Home: g.Home, As: as, Paths: Paths{Writable: []string{g.Writable}},
-		Network: []string{g.Allowed},
-		Parent:  []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, self: g.self,
+		Mode: mode, Trees: Trees{Dir: g.Worktree}, Scratch: g.dir, Home: g.Home, As: as, Paths: Paths{Writable: []string{g.Writable}},
+		Reach:  Reach{Network: []string{g.Allowed}},
+		Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, self: g.self,
 		Agents: []Agent{{Hosts: []string{"localhost:" + port(g.Carried)}, Files: []File{{Path: ".agent/login.json"}}}},
 		Log:    func(format string, args ...any) { fmt.Fprintf(&g.log, format+"\n", args...) },
 	}

@@ -1,10 +1,14 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -13,22 +17,6 @@ import (
 // Uses share no home. All of theirs start as what the setup has left in its own when it ran on the base commit, before
 // anyone else had run; from then on no box may write that one. So what an agent, or a test that it wrote, leaves in a
 // home decides neither how a check goes nor what a reviewer is told. Where that is too much to copy, they start empty.
-
-// homes are those of the uses, and what others may rely on of them.
-type homes struct {
-	byDir   map[string]*home // two uses may share one
-	tried   bool             // boxes work here
-	sealed  bool             // no one runs in the home of the setup any more: the others begin as copies of it
-	large   bool             // or as none: that home is too much to copy
-	reading int              // how many turns read now
-	git     []byte           // what one has of the user's git configuration; nil: no one has looked
-}
-
-// home is what has been done to one.
-type home struct {
-	made  bool // it begins as it should
-	given bool // an agent has the files of its own there
-}
 
 // of is the home of a use.
 func (h *homes) of(u Use) *home {
@@ -41,9 +29,6 @@ func (h *homes) of(u Use) *home {
 	}
 	return h.byDir[name]
 }
-
-// mostInherited is how much a home may hold of which others get copies, in bytes.
-const mostInherited = 512 << 20
 
 // prepareHome makes the home of a use, once.
 func (s *Sandbox) prepareHome(u Use) error {
@@ -141,9 +126,6 @@ func (s *Sandbox) resetCheckHome(from string) (bare bool, err error) {
 	return s.homes.large, err
 }
 
-// ownHomes reports whether there are homes of the run's own.
-func (s *Sandbox) ownHomes() bool { return s != nil && s.maker != nil && s.scratch != "" }
-
 // read begins a turn that reads, in a home that no one has been in before; end ends it. Turns that read at the same
 // time have one home.
 func (s *Sandbox) read() (end func(), err error) {
@@ -212,49 +194,223 @@ func (s *Sandbox) makeDirs(u Use) error {
 // that a checkout has left, files by which steps tell the runner what to do, what other steps have written, and logins
 // of its own. In a container they lie below /github, elsewhere where the variables of the job say.
 
-// inContainer is where a container action finds the directories of its runner.
-const inContainer = "/github"
-
-// runnerDirs are variables that name directories of the runner.
-var runnerDirs = []string{"RUNNER_TEMP", "RUNNER_WORKSPACE", "GITHUB_WORKSPACE"}
-
-// runnerFiles are variables that name files of the runner.
-var runnerFiles = []string{"GITHUB_EVENT_PATH", "GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE",
-	"GITHUB_STEP_SUMMARY"}
-
-// ofRunner are the directories and files of the runner that our environment names.
-func ofRunner(env []string) (dirs, files []string) {
-	if proc.Value(env, "GITHUB_ACTIONS") != "" {
-		dirs = append(dirs, inContainer)
+// prepareDirs makes what boxes of this machine need: homes, gates, and the look at what there is to see.
+func (s *Sandbox) prepareDirs() (err error) {
+	o := &s.o
+	if over(o.Dir, o.Home) {
+		return &UnavailableError{fmt.Sprintf("the worktree %s holds your home, and everything in it would be open", o.Dir)}
 	}
-	for _, name := range runnerDirs {
-		if dir := proc.Value(env, name); filepath.IsAbs(dir) {
-			dirs = append(dirs, dir)
+	var discard func()
+	if s.scratch, discard, err = proc.TempDir(o.Scratch); err != nil {
+		return fmt.Errorf("making a directory for the sandbox: %w", err)
+	}
+	s.cleanup = append(s.cleanup, discard)
+	s.base = filepath.Join(s.scratch, "base")
+	if o.As != nil { // who may pass, but not look around
+		if err := os.Chmod(s.scratch, 0o711); err != nil {
+			return fmt.Errorf("making a directory for the sandbox: %w", err)
 		}
 	}
-	for _, name := range runnerFiles {
-		if file := proc.Value(env, name); filepath.IsAbs(file) {
-			files = append(files, file)
-		}
+	if err := os.WriteFile(s.nothing(), nil, 0o444); err != nil {
+		return fmt.Errorf("making a directory for the sandbox: %w", err)
 	}
-	// all work of a runner lies beside its _temp, and the runner itself, with its login, around that
-	temp := proc.Value(env, "RUNNER_TEMP")
-	if work := filepath.Dir(temp); filepath.IsAbs(temp) && filepath.Base(temp) == "_temp" {
-		dirs = append(dirs, work)
-		if top := filepath.Dir(work); exists(filepath.Join(top, ".runner")) || exists(filepath.Join(top, ".credentials")) {
-			dirs = append(dirs, top)
+	s.view = look(*o)
+	s.borrowed = borrowed(clone(o.Dir, o.Home)) // as it is now: what runs may say otherwise later
+	if !s.view.reach(o.self) {                  // our own program has to be seen by whom it runs as
+		at := filepath.Join(s.scratch, "ralph")
+		if err := copyProgram(o.self, at); err != nil {
+			return fmt.Errorf("making a directory for the sandbox: %w", err)
 		}
+		o.self = at
 	}
-	return dirs, files
+	for _, u := range []Use{Checks, Works} {
+		hosts := o.Network
+		if u != Checks {
+			hosts = append(hosts[:len(hosts):len(hosts)], o.hosts()...)
+		}
+		s.gates[u] = newEgress(hosts, func(name string) string { return proc.Value(o.Parent, name) }, o.Log)
+		s.cleanup = append(s.cleanup, s.gates[u].close)
+	}
+	return nil
 }
 
-// own are the directories that everything of ours is in: homes and trees of others are there, and the sockets of
-// their boxes.
-func (o *Options) own() (dirs []string) {
-	for _, dir := range []string{o.Scratch, proc.Value(o.Parent, "TMPDIR"), proc.Value(o.Parent, "HOME")} {
-		if filepath.IsAbs(dir) {
-			dirs = append(dirs, dir)
+// Box is what something is run in; nil when the sandbox is off.
+func (s *Sandbox) Box(u Use) proc.Box {
+	if s == nil || s.maker == nil {
+		return nil
+	}
+	return box{s, u}
+}
+
+type box struct {
+	s *Sandbox
+	u Use
+}
+
+// Enter implements proc.Box.
+func (b box) Enter(s proc.Spec) (proc.SandboxedCommand, error) {
+	if b.u != Reads {
+		return b.s.maker.enter(b.u, s)
+	}
+	end, err := b.s.read()
+	if err != nil {
+		return proc.SandboxedCommand{}, err
+	}
+	boxed, err := b.s.maker.enter(b.u, s)
+	if err != nil {
+		end()
+		return boxed, err
+	}
+	leave := boxed.Leave
+	boxed.Leave = func() {
+		if leave != nil {
+			leave()
+		}
+		end()
+	}
+	return boxed, nil
+}
+
+// giveAgentFiles gives an agent copies of what it writes all the time, of the user's own.
+func (s *Sandbox) giveAgentFiles(u Use) error {
+	root, err := files.OpenDir(s.dirs(u).home)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, f := range s.files() {
+		if f.Access != Copied {
+			continue
+		}
+		if err := s.copyOwn(root, f); err != nil && !missing(err) {
+			return err
 		}
 	}
-	return dirs
+	return nil
+}
+
+// copyOwn copies a file or a directory of the user's own to its place in a home, through nothing that a setup has left
+// there.
+func (s *Sandbox) copyOwn(home *os.Root, f File) error {
+	from, err := real(f.Path)
+	if err != nil {
+		return err
+	}
+	src, err := os.OpenRoot(filepath.Dir(from))
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if err := s.mkdirIn(home, filepath.Dir(f.At)); err != nil {
+		return err
+	}
+	dst, err := home.OpenRoot(filepath.Dir(f.At))
+	if err != nil {
+		return err
+	}
+	defer dst.Close()
+	if err := files.RemoveIn(dst, filepath.Base(f.At)); err != nil {
+		return err
+	}
+	return files.Copy(src, filepath.Base(from), dst, filepath.Base(f.At), s.copying(0))
+}
+
+// files are those that the agents use, absolute, and where they are searched for, from a home.
+func (s *Sandbox) files() (files []File) {
+	for _, a := range s.o.Agents {
+		for _, f := range a.Files {
+			if f.At == "" {
+				f.At = f.Path
+			}
+			if !filepath.IsAbs(f.Path) {
+				f.Path = filepath.Join(s.o.Home, f.Path)
+			}
+			if filepath.IsAbs(f.At) {
+				if f.At, _ = filepath.Rel(s.o.Home, f.At); f.At == "" || strings.HasPrefix(f.At, "..") {
+					continue // it is no file of a home, and seen as it is or not at all
+				}
+			}
+			if !slices.Contains(files, f) {
+				files = append(files, f)
+			}
+		}
+	}
+	return files
+}
+
+// kept is what a box takes over of the user's git configuration: who commits, and how lines end. All else may hold
+// keys.
+var kept = []string{"user.name", "user.email", "init.defaultbranch", "core.autocrlf", "core.eol"}
+
+func (s *Sandbox) gitConfig() []byte {
+	if s.homes.git == nil {
+		s.homes.git = s.readGitConfig()
+	}
+	return s.homes.git
+}
+
+func (s *Sandbox) readGitConfig() []byte {
+	out := proc.NewTail(64<<10, 0)
+	env := proc.Environment(s.o.Parent, proc.Allowed, "HOME="+s.o.Home)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if _, err := proc.Run(ctx, proc.Spec{Argv: []string{"git", "config", "--global", "--list", "-z"}, Dir: "/", Env: env,
+		Stdout: out}); err != nil {
+		return nil // there is no git, and no one who misses its configuration
+	}
+	var b strings.Builder
+	for entry := range strings.SplitSeq(out.String(), "\x00") {
+		name, value, _ := strings.Cut(entry, "\n")
+		section, key, _ := strings.Cut(name, ".")
+		if slices.Contains(kept, name) {
+			fmt.Fprintf(&b, "[%s]\n\t%s = \"%s\"\n", section, key,
+				strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ").Replace(value))
+		}
+	}
+	return []byte(b.String())
+}
+
+// theirs are variables that say where on this machine a user keeps something: in a box they would lead to nothing.
+var theirs = []string{
+	"XDG_*", "GOCACHE", "GOMODCACHE", "GOPATH", "GOBIN", "CARGO_HOME", "UV_CACHE_DIR", "PIP_CACHE_DIR", "GRADLE_USER_HOME",
+	"DENO_DIR", "BUNDLE_PATH",
+	"TMPDIR", "TMP", "TEMP", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
+	"all_proxy", "no_proxy", "RALPH_SANDBOX",
+}
+
+// environ is the environment in a box with that home, cache and directory for temporary files. A process that has a
+// directory of its own may have that in it.
+func (s *Sandbox) environ(of proc.Spec, in dirs) []string {
+	env := of.Env
+	if temp := proc.Value(env, "TMPDIR"); of.WritableDir != "" && over(of.WritableDir, temp) {
+		in.temp = temp
+	}
+	out := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.ContainsFunc(theirs, func(pattern string) bool {
+			prefix, star := strings.CutSuffix(pattern, "*")
+			return name == pattern || star && strings.HasPrefix(name, prefix)
+		})
+	})
+	set := []string{
+		"HOME=" + in.home, "TMPDIR=" + in.temp,
+		"GOCACHE=" + in.cache + "/go-build", "GOPATH=" + in.cache + "/go", "CARGO_HOME=" + in.cache + "/cargo",
+		"npm_config_cache=" + in.cache + "/npm",
+		"YARN_CACHE_FOLDER=" + in.cache + "/yarn", "PIP_CACHE_DIR=" + in.cache + "/pip", "UV_CACHE_DIR=" + in.cache + "/uv",
+		"GRADLE_USER_HOME=" + in.cache + "/gradle",
+	}
+	// what this machine has fetched already; go.sum is held against it anyway
+	if from := moduleCache(s.o); from != "" {
+		next := proc.Value(env, "GOPROXY")
+		if next == "" {
+			next = "https://proxy.golang.org,direct"
+		}
+		set = append(set, "GOPROXY=file://"+filepath.ToSlash(from)+","+next)
+	}
+	for _, entry := range set {
+		name, _, _ := strings.Cut(entry, "=")
+		out = slices.DeleteFunc(out, func(old string) bool { return strings.HasPrefix(old, name+"=") })
+		out = append(out, entry)
+	}
+	return out
 }

@@ -63,7 +63,7 @@ func TestInstall(t *testing.T) {
 			path := runner(t, c.apt)
 			var log strings.Builder
 			s, err := Open(context.Background(), Options{
-				Mode: c.mode, Dir: t.TempDir(), Home: t.TempDir(), Job: &Job{Install: !c.not},
+				Mode: c.mode, Trees: Trees{Dir: t.TempDir()}, Home: t.TempDir(), Job: &Job{Install: !c.not},
 				Parent: []string{"PATH=" + path, "HOME=/nowhere"},
 				Log:    func(format string, args ...any) { fmt.Fprintf(&log, format+"\n", args...) },
 			})
@@ -106,7 +106,7 @@ func TestAutoInAJob(t *testing.T) {
 				}
 			}
 			o := Options{
-				Mode: Auto, Dir: dir, Home: t.TempDir(), As: c.as, Scratch: dir,
+				Mode: Auto, Trees: Trees{Dir: dir}, Home: t.TempDir(), As: c.as, Scratch: dir,
 				Parent: []string{"PATH=" + runner(t, "exit 1"), "HOME=/nowhere"},
 			}
 			if c.job {

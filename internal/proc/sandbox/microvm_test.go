@@ -79,7 +79,7 @@ func (d *desk) open() *Sandbox {
 
 func (d *desk) options() Options {
 	return Options{
-		Mode: DockerSandbox, Dir: d.clone, Parent: slices.Clone(d.parent), Network: []string{"proxy.golang.org"},
+		Mode: DockerSandbox, Trees: Trees{Dir: d.clone}, Parent: slices.Clone(d.parent), Reach: Reach{Network: []string{"proxy.golang.org"}},
 		Agents: []Agent{{Name: "claude", Hosts: []string{"*.anthropic.com"}}}, Log: func(string, ...any) {},
 		self:     "/bin/true",
 		settling: func() { d.settled++ },

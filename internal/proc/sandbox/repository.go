@@ -14,66 +14,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// repository protects hooks and configuration, which git runs later without any box. The directory they are in is
-// mounted on itself, so that it cannot be moved out of the way.
-func (b *bwrap) repository(top string) (args []string) {
-	git := filepath.Join(top, ".git")
-	info, err := os.Lstat(git)
-	if err != nil {
-		return nil
-	}
-	common := git
-	if info.Mode().IsRegular() { // a worktree of a clone elsewhere
-		args = append(args, "--ro-bind", git, git)
-		dir, shared := linked(git)
-		if shared == "" {
-			return args
-		}
-		args = append(args, "--bind", shared, shared)
-		if !over(shared, dir) {
-			args = append(args, "--bind", dir, dir)
-		}
-		for _, name := range []string{"config.worktree", "commondir", "gitdir"} {
-			if path := filepath.Join(dir, name); exists(path) && !isLink(path) {
-				args = append(args, "--ro-bind", b.s.masked(path), path)
-			}
-		}
-		common = shared
-	} else if !info.IsDir() {
-		return nil
-	} else {
-		args = append(args, "--bind", git, git)
-	}
-	if hooks := filepath.Join(common, "hooks"); b.s.o.Hooks && !exists(hooks) {
-		_ = os.Mkdir(hooks, 0o755) // where it fails, no one can make one either
-	}
-	if objects := filepath.Join(common, "objects"); isDir(objects) && !isLink(objects) {
-		args = append(args, "--bind", objects, objects)
-	}
-	// the last: where else objects come from
-	for _, name := range []string{"hooks", "config", "config.worktree", "objects/info"} {
-		if path := filepath.Join(common, name); exists(path) && !isLink(path) {
-			args = append(args, "--ro-bind", b.s.masked(path), path)
-		}
-	}
-	_ = filepath.WalkDir(filepath.Join(common, "modules"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return fs.SkipAll
-		}
-		switch {
-		case d.IsDir() && (d.Name() == "objects" || d.Name() == "refs" || d.Name() == "logs"):
-			return fs.SkipDir
-		case d.IsDir() && d.Name() == "hooks":
-			args = append(args, "--ro-bind", path, path)
-			return fs.SkipDir
-		case d.Type().IsRegular() && d.Name() == "config":
-			args = append(args, "--ro-bind", b.s.masked(path), path)
-		}
-		return nil
-	})
-	return args
-}
-
 // linked are the repository of a worktree, and that of the clone it belongs to; empty when they cannot be told. The
 // repository must know of the worktree: anyone can write a file that points to someone's home.
 func linked(file string) (dir, common string) {

@@ -193,20 +193,6 @@ func (v *visiblePaths) showProgram(home, path string) {
 	}
 }
 
-// Covers is the directory of other people that a text names a path in, and that no box shows; "" when it names none.
-func (s *Sandbox) Covers(text string) string {
-	if s == nil || s.maker == nil {
-		return ""
-	}
-	for _, dir := range s.view.others {
-		before, _, found := strings.Cut(text, dir+"/")
-		if found && !over(dir, s.o.Dir) && (before == "" || strings.Contains(" \t\n\"'=:([<", before[len(before)-1:])) {
-			return dir
-		}
-	}
-	return ""
-}
-
 // secrets hides what no one but root may read: root keeps its own files even where it has lost every other right.
 func (v *visiblePaths) secrets() {
 	for _, top := range []string{"/etc", "/var", "/opt"} {

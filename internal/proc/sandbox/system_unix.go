@@ -4,12 +4,43 @@ package sandbox
 
 import (
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ralph-loop/ralph/internal/proc"
 )
+
+// received are the files that someone sends, if they are as many as wanted.
+func received(c *net.UnixConn, want int) (files []*os.File, ok bool) {
+	told := make([]byte, unix.CmsgSpace(4*want))
+	_, n, _, _, err := c.ReadMsgUnix(make([]byte, 1), told)
+	if err != nil {
+		return nil, false
+	}
+	messages, err := unix.ParseSocketControlMessage(told[:n])
+	if err != nil || len(messages) != 1 {
+		return nil, false
+	}
+	rights, err := unix.ParseUnixRights(&messages[0])
+	if err != nil {
+		return nil, false
+	}
+	for _, fd := range rights {
+		unix.CloseOnExec(fd)
+		files = append(files, os.NewFile(uintptr(fd), "box"))
+	}
+	if len(files) != want {
+		for _, f := range files {
+			_ = f.Close()
+		}
+		return nil, false
+	}
+	return files, true
+}
 
 // belongs reports whether a directory and what is in it are a user's and its group's: a namespace of users knows no one
 // else, so that nothing of another can be written over there.

@@ -5,6 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/inside"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Open chooses a mode, and finds out whether it works by running something in it. When nothing better was asked for
@@ -123,4 +128,98 @@ func openMode(ctx context.Context, o Options, mode string) (s *Sandbox, err erro
 		err = &UnavailableError{"there is no such sandbox"}
 	}
 	return s, err
+}
+
+// Starts finds out whether a program can begin in a box: whether it is seen there, with the interpreter that it names.
+// With arguments it is run, too, and has to end well. The error is a sentence, for whoever has to fix it.
+func (s *Sandbox) Starts(ctx context.Context, u Use, program string, env []string, args ...string) error {
+	if s == nil || s.maker == nil || s.Mode == DockerSandbox { // whose machine was made with its agent
+		return nil
+	}
+	said := proc.NewTail(0, 2<<10)
+	spec := proc.Spec{
+		Argv: append([]string{program}, args...), Dir: s.o.Dir, Env: env, As: s.o.As, Box: looking{s.Box(u), len(args) == 0},
+		Stdout: said, Stderr: said,
+		Timeout: time.Minute, Ending: proc.Ending{Grace: time.Second},
+	}
+	end, err := proc.Run(ctx, spec)
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case end.Class == proc.Exited && end.Exit == 0:
+		return nil
+	}
+	why := safetext.OneLine(said.String())
+	if why == "" {
+		why = fmt.Sprintf("%s, exit code %d", end.Class, end.Exit)
+	}
+	return &UnavailableError{fmt.Sprintf("%s cannot begin in the sandbox %s: %s; see that all it needs is on PATH or "+
+		"outside of your home, or name what it writes in the setting sandboxWritable", program, s.Mode, why)}
+}
+
+// looking is a box in which a program is only looked at.
+type looking struct {
+	proc.Box
+	only bool
+}
+
+// Enter implements proc.Box.
+func (l looking) Enter(s proc.Spec) (proc.SandboxedCommand, error) {
+	b, err := l.Box.Enter(s)
+	if err == nil && l.only {
+		for i, arg := range b.Spec.Argv {
+			if arg == inside.Entry && i+1 < len(b.Spec.Argv) {
+				b.Spec.Argv[i+1] = strings.Replace(b.Spec.Argv[i+1], "{", `{"look":true,`, 1)
+				b.Spec.Argv[i+1] = strings.Replace(b.Spec.Argv[i+1], ",}", "}", 1)
+				break
+			}
+		}
+	}
+	return b, err
+}
+
+// say tells what was chosen, what holds and what does not, and why it is not a better one.
+func (s *Sandbox) say(not []string) {
+	if s.ownHomes() && !s.layered && len(s.ownCaches()) > 0 {
+		s.Line += "; your caches cannot be mounted, so the first run from a base commit builds and downloads everything again"
+	}
+	if len(not) > 0 {
+		s.Line += " (not taken: " + strings.Join(not, "; ") + ")"
+	}
+	if s.o.Log != nil {
+		s.o.Log("%s", s.Line)
+		s.sayCredentials()
+	}
+}
+
+// Covers is the directory of other people that a text names a path in, and that no box shows; "" when it names none.
+func (s *Sandbox) Covers(text string) string {
+	if s == nil || s.maker == nil {
+		return ""
+	}
+	for _, dir := range s.view.others {
+		before, _, found := strings.Cut(text, dir+"/")
+		if found && !over(dir, s.o.Dir) && (before == "" || strings.Contains(" \t\n\"'=:([<", before[len(before)-1:])) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// ObjectsSeen are the directories of Options.Objects as checks see them; nil: where they are. Empty and not nil: none
+// of them is there.
+func (s *Sandbox) ObjectsSeen() []string {
+	if s != nil && s.Mode == DockerSandbox {
+		return []string{}
+	}
+	if !s.Mapped() {
+		return nil
+	}
+	seen := []string{}
+	for i := range s.o.Objects {
+		seen = append(seen, objectsAt(i))
+	}
+	return seen
 }
