@@ -27,7 +27,7 @@ func (j *judgingTree) Open(ctx context.Context, box *sandbox.Sandbox, commit str
 	}
 	j.box, j.home = box, j.run.guardHome(box)
 	j.run.Log("the checks run in a checkout of their own")
-	if j.tree, err = j.run.Tree.OpenJudge(git.JudgeOptions{Dir: j.dir, Objects: box.ObjectsSeen()}); err != nil {
+	if j.tree, err = j.run.Tree.OpenJudge(j.dir, box.ObjectsSeen()); err != nil {
 		return err
 	}
 	j.lacking, err = j.tree.Use(ctx, commit)

@@ -97,8 +97,6 @@ func (c *clone) forward(ctx context.Context, from, to string) bool {
 	return err == nil && on
 }
 
-func (c *clone) gone() error { return c.check() }
-
 func (c *clone) hold(ctx context.Context, commit, branch string) (ref string, err error) {
 	if err := excludeRuntimeFiles(c.common); err != nil {
 		return "", fmt.Errorf("keeping ralph's own files out of commits: %w", err)

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,15 +15,6 @@ import (
 // not kept but its files are, as one commit on top of since. Either way HEAD is on the run's branch afterwards. When
 // nothing changed the result is Empty, with SHA since. Note tells of everything out of the ordinary.
 func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, error) {
-	c, err := t.takeUp(ctx, since, message)
-	if err != nil {
-		err = cmp.Or(t.origin.gone(), err)
-	}
-	return c, err
-}
-
-// takeUp is Commit in a repository of which something may be missing.
-func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, error) {
 	message = t.leaks.harmless(message)
 	if err := t.settle(); err != nil {
 		return loop.Commit{}, err

@@ -24,24 +24,12 @@ import (
 type JudgeTree struct {
 	t       *Tree
 	dir     string
-	objects []string // see JudgeOptions
+	objects []string // see OpenJudge
 	parts   []*part  // the commit's own files, then its submodules'
 	commit  string
 	repo    stamps          // its own repository, as the harness has written it
 	repoAt  string          // for which commit
 	lacks   map[string]bool // large files that the clone did not have when the run began
-	// attributesAt is the commit whose attributes were looked through for large files, and largeThere what resulted from it.
-	attributesAt string
-	largeThere   bool
-}
-
-// JudgeOptions say where a judging tree lies.
-type JudgeOptions struct {
-	Dir string // absolute; whatever is there is removed
-	// Objects are the directories of objects as what runs in the tree sees them, in the order of ObjectDirs; nil: where
-	// they are. Empty and not nil: it sees none of them, and the tree's repository has the commit alone, without what came
-	// before.
-	Objects []string
 }
 
 // part is a checkout of one commit of one repository.
@@ -51,20 +39,22 @@ type part struct {
 	commit string
 }
 
-// OpenJudge makes a judging tree, which holds nothing until Use.
-func (t *Tree) OpenJudge(o JudgeOptions) (*JudgeTree, error) {
-	if err := files.RemoveAll(o.Dir); err != nil {
-		return nil, fmt.Errorf("making the tree for the checks: %w", err)
+// OpenJudge makes a judging tree, which holds nothing until Use, in an absolute directory; what was there is removed.
+// objects are the directories of objects as what runs in the tree sees them, in the order of ObjectDirs; nil: where they
+// are. Empty and not nil: it sees none of them, and the tree's repository has the commit alone, without what came before.
+func (t *Tree) OpenJudge(dir string, objects []string) (*JudgeTree, error) {
+	err := files.RemoveAll(dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
 	}
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
-		return nil, fmt.Errorf("making the tree for the checks: %w", err)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
 	}
-	dir, err := filepath.EvalSymlinks(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("making the tree for the checks: %w", err)
 	}
-	j := &JudgeTree{t: t, dir: dir, objects: o.Objects}
-	if j.objects == nil {
+	j := &JudgeTree{t: t, dir: dir, objects: objects}
+	if objects == nil {
 		j.objects = t.ObjectDirs()
 	}
 	j.parts = []*part{{git: j.door("", t.store())}}
@@ -428,9 +418,6 @@ func (j *JudgeTree) Close() error {
 // pointer begins a file whose content was not to be had.
 const pointer = "version https://git-lfs.github.com/spec/"
 
-// largeFiles are what a repository's attributes name.
-const largeFiles = "filter=lfs"
-
 // missingLarge names, in a sentence, the large files of the tree whose content this clone does not have, but those that
 // it lacked when the run began. A clone without Git LFS has none of them anyhow.
 func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
@@ -438,24 +425,11 @@ func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
 		return nil, nil
 	}
 	p := j.parts[0]
-	if has, err := j.hasLarge(ctx); err != nil || !has {
-		return nil, err
-	}
-	names, err := p.git.out(ctx, "ls-files", "-z")
+	out, err := p.git.out(ctx, "ls-files", "-z", "--", ":(top,attr:filter=lfs)")
 	if err != nil {
 		return nil, fmt.Errorf("looking for large files: %w", err)
 	}
-	out, _, err := p.git.run(ctx, call{in: strings.NewReader(names),
-		args: []string{"check-attr", "-z", "--stdin", "filter"}})
-	if err != nil {
-		return nil, fmt.Errorf("looking for large files: %w", err)
-	}
-	var missing []string
-	for entry := range slices.Chunk(records(out), 3) {
-		if len(entry) == 3 && entry[2] == "lfs" && j.isPointer(entry[0]) {
-			missing = append(missing, entry[0])
-		}
-	}
+	missing := slices.DeleteFunc(records(out), func(name string) bool { return !j.isPointer(name) })
 	if j.lacks == nil { // the clone came without them
 		j.lacks = map[string]bool{}
 		for _, name := range missing {
@@ -468,25 +442,6 @@ func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
 	}
 	return []string{fmt.Sprintf("the contents of %s are not in this clone (git lfs fetch brings them)",
 		safetext.FirstN(missing, mostNamed))}, nil
-}
-
-// hasLarge reports whether the commit's attributes name large files. They are looked through again when they have
-// changed.
-func (j *JudgeTree) hasLarge(ctx context.Context) (bool, error) {
-	p, attributes := j.parts[0], ":(glob)**/.gitattributes"
-	if j.attributesAt == p.commit {
-		return j.largeThere, nil
-	}
-	if j.attributesAt != "" {
-		_, err := p.git.out(ctx, "diff-tree", "-r", "--quiet", j.attributesAt, p.commit, "--", attributes)
-		if err == nil {
-			j.attributesAt = p.commit
-			return j.largeThere, nil
-		}
-	}
-	_, err := p.git.out(ctx, "grep", "-q", "-F", largeFiles, p.commit, "--", attributes)
-	j.attributesAt, j.largeThere = p.commit, err == nil
-	return err == nil, ignore(err)
 }
 
 func (j *JudgeTree) isPointer(name string) bool {

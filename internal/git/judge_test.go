@@ -13,7 +13,7 @@ import (
 
 func (b *sandbox) judge(tree *Tree) *JudgeTree {
 	b.t.Helper()
-	j := must[*JudgeTree](b.t)(tree.OpenJudge(JudgeOptions{Dir: filepath.Join(b.dir, "trees", "clone")}))
+	j := must[*JudgeTree](b.t)(tree.OpenJudge(filepath.Join(b.dir, "trees", "clone"), nil))
 	b.t.Cleanup(func() { j.Close() })
 	return j
 }
@@ -232,8 +232,7 @@ func TestJudgeTreeAlone(t *testing.T) {
 	b := newSandbox(t)
 	b.clone()
 	tree := b.open()
-	j := must[*JudgeTree](t)(tree.OpenJudge(JudgeOptions{Dir: filepath.Join(b.dir, "trees", "clone"),
-		Objects: []string{}}))
+	j := must[*JudgeTree](t)(tree.OpenJudge(filepath.Join(b.dir, "trees", "clone"), []string{}))
 	defer j.Close()
 	b.sh(tree.Dir(), `echo work >>a.txt`)
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "work"))

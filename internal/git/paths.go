@@ -7,10 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // CommitPaths commits what lies under some paths of the clone that dir is in, added, changed and removed, on the branch
@@ -51,26 +48,25 @@ func CommitPaths(ctx context.Context, dir string, env []string, id Identity, mes
 
 func (u *users) commitPaths(ctx context.Context, message string, paths []string) (sha string, err error) {
 	names, err := u.door.uncommitted(ctx, paths)
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "/") }) // repositories
+	repositories, names := parted(names, func(name string) bool { return strings.HasSuffix(name, "/") })
 	if err != nil || len(names) == 0 {
 		return "", err
 	}
-	dir, remove, err := proc.TempDir("")
-	if err != nil {
-		return "", err
+	with, specs := newPaths(names), []string{"--"}
+	for _, name := range paths {
+		if with.names[name] || with.below(name) {
+			specs = append(specs, ":(top,literal)"+name)
+		}
 	}
-	defer remove()
-	sha, err = u.commitFiles(ctx, []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}, names, message)
-	if err != nil {
-		return "", err
+	for _, name := range repositories {
+		specs = append(specs, ":(top,literal,exclude)"+name)
 	}
-	if err := u.update(ctx, nil, names); err != nil || sha == u.head.commit {
-		return "", err
+	for _, command := range [][]string{{"add", "--all"}, {"commit", "-q", "--only", "--no-gpg-sign", "-m", message}} {
+		if _, err = u.door.out(ctx, append(command, specs...)...); err != nil {
+			return "", err
+		}
 	}
-	subject, _, _ := strings.Cut(message, "\n")
-	// only from where it was examined
-	_, err = u.door.out(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", sha, u.head.commit)
-	return sha, err
+	return u.door.at(ctx, "HEAD"), nil
 }
 
 // uncommitted are the files under some paths, or all, that are not as HEAD has them. A repository is one entry that
@@ -89,52 +85,4 @@ func (d door) uncommitted(ctx context.Context, under []string) ([]string, error)
 		names = append(names, e[3:])
 	}
 	return names, nil
-}
-
-// commitFiles makes a commit of files as they are in the working tree, on top of the newest one, by a separate index.
-// The result is that one when they are in it like this.
-func (u *users) commitFiles(ctx context.Context, own, names []string, message string) (commit string, err error) {
-	if _, _, err := u.door.run(ctx, call{env: own, args: []string{"read-tree", u.head.commit}}); err != nil {
-		return "", err
-	}
-	if err := u.update(ctx, own, names); err != nil {
-		return "", err
-	}
-	tree, _, err := u.door.run(ctx, call{env: own, args: []string{"write-tree"}})
-	if tree = strings.TrimSpace(tree); err != nil || tree == u.tree {
-		return u.head.commit, err
-	}
-	commit, _, err = u.door.run(ctx, call{in: strings.NewReader(message), args: []string{"commit-tree", tree, "-p",
-		u.head.commit, "-F", "-"}})
-	return strings.TrimSpace(commit), err
-}
-
-// update makes an index hold files as they are in the working tree, and not those that do not exist.
-func (u *users) update(ctx context.Context, own, names []string) error {
-	root, err := os.OpenRoot(u.top)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	var there, gone []string
-	for _, name := range names {
-		if info, err := root.Lstat(name); err == nil && !info.IsDir() && behindDirectories(root, name) {
-			there = append(there, name)
-		} else {
-			gone = append(gone, name)
-		}
-	}
-	for _, c := range []struct {
-		names   []string
-		options []string
-	}{{gone, []string{"--force-remove"}}, {there, []string{"--add", "--replace"}}} {
-		if len(c.names) == 0 {
-			continue
-		}
-		args := append(append([]string{"update-index"}, c.options...), "-z", "--stdin")
-		if _, _, err := u.door.run(ctx, call{env: own, in: joined(c.names), args: args}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -108,55 +109,39 @@ func (s *RefStore) unlock() { removeLocks(s.common) }
 // maxRefCommit is how large a commit of a RefStore may be, with a signature.
 const maxRefCommit = 64 << 10
 
-// refFiles reads one file of each of the commits, which are here, with two git processes a commit at most. What is
-// larger than most is not even taken into memory.
+// refFiles reads one file of each of the commits, which are here. Of what is larger than most nothing is kept.
 func (o *objects) refFiles(ctx context.Context, at map[string]string, name string, most int) (map[string]RefFile, error) {
-	all := map[string]RefFile{}
 	if len(at) == 0 {
-		return all, nil
+		return map[string]RefFile{}, nil
 	}
 	var ask strings.Builder
-	var keys []string
-	for key, commit := range at {
-		keys = append(keys, key)
+	for _, commit := range at {
 		fmt.Fprintf(&ask, "%s^{commit}\n%s:%s\n", commit, commit, name)
 	}
-	out, _, err := o.git.run(ctx, call{
-		args: []string{"cat-file", "--batch-check=%(objecttype) %(objectname) %(objectsize)"},
-		in:   strings.NewReader(ask.String())})
-	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-	if err != nil || len(lines) != 2*len(keys) {
-		return nil, errors.Join(fmt.Errorf("reading %s: git answered with %d lines", name, len(lines)), err)
-	}
-	for i, key := range keys {
-		commit, err := o.smallObject(ctx, lines[2*i], "commit", maxRefCommit)
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", name, err)
+	read, of := map[string]RefFile{}, "" // the commit whose file comes next
+	err := o.streamObjects(ctx, ask.String(), func(id, kind string, content io.Reader) error {
+		bound := map[string]int{"commit": maxRefCommit, "blob": most}[kind]
+		text, err := io.ReadAll(io.LimitReader(content, int64(bound)+1))
+		if more, _ := io.Copy(io.Discard, content); more > 0 || len(text) > bound {
+			text = nil
 		}
-		content, err := o.smallObject(ctx, lines[2*i+1], "blob", most)
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", name, err)
+		if kind == "commit" {
+			of = id
+			read[of] = RefFile{Commit: id, Date: commitDate(text)}
+		} else if f := read[of]; kind == "blob" {
+			f.Content = text
+			read[of] = f
 		}
-		all[key] = RefFile{Commit: at[key], Content: content, Date: commitDate(commit)}
+		return err
+	})
+	all := map[string]RefFile{}
+	for key, commit := range at {
+		all[key] = read[commit]
+		if all[key].Commit == "" {
+			all[key] = RefFile{Commit: commit}
+		}
 	}
-	return all, nil
-}
-
-// smallObject is the content of an object of a type when it is small enough, else nil; about is a line of cat-file's
-// check.
-func (o *objects) smallObject(ctx context.Context, about, kind string, most int) ([]byte, error) {
-	f := strings.Fields(about)
-	if len(f) != 3 || f[0] != kind {
-		return nil, nil
-	}
-	if size, err := strconv.Atoi(f[2]); err != nil || size > most {
-		return nil, nil //nolint:nilerr // as good as not there
-	}
-	out, err := o.git.out(ctx, "cat-file", kind, f[1])
-	if err != nil {
-		return nil, err
-	}
-	return []byte(out), nil
+	return all, err
 }
 
 // commitDate is when a commit was made, as it says itself.

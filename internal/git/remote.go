@@ -218,8 +218,6 @@ type origin interface {
 	hold(ctx context.Context, commit, branch string) (ref string, err error)
 	// bring checks a commit out in a working tree, with an index, and brings the contents that are not here.
 	bring(ctx context.Context, commit, work, index string) error
-	// gone returns an error if the origin was removed or replaced.
-	gone() error
 }
 
 // move is what a push does to one ref.
@@ -249,8 +247,6 @@ func (r remote) fetch(ctx context.Context, specs ...string) error {
 func (remote) hold(context.Context, string, string) (string, error) { return "", nil }
 
 func (remote) bring(context.Context, string, string, string) error { return nil } // Checkout did
-
-func (remote) gone() error { return nil }
 
 // push pushes in one step. A lease is named in full, since one on "what was fetched" means nothing where nothing was.
 func (r remote) push(ctx context.Context, moves []move) error {

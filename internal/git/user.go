@@ -30,8 +30,7 @@ type users struct {
 	head   place  // where it stands
 	tree   string // of that commit
 
-	objects os.FileInfo         // the directory of objects: the same as long as no one has put another repository there
-	frozen  map[string]fileText // files that decide what git does, as they were before the first turn
+	frozen map[string]fileText // files that decide what git does, as they were before the first turn
 }
 
 // notARepository says why a directory cannot be worked in.
@@ -80,8 +79,7 @@ func (u *users) find(ctx context.Context) error {
 	u.common = commonOf(u.dir)
 	u.door.dir = u.top
 	u.door.env = append(u.door.env, "GIT_DIR="+u.dir, "GIT_WORK_TREE="+u.top)
-	u.objects, err = os.Stat(filepath.Join(u.common, "objects"))
-	return err
+	return nil
 }
 
 // commonOf is where a repository keeps its objects: linked worktrees name it in a file.
@@ -212,25 +210,6 @@ func (t fileText) putBack(file string) error {
 		return err
 	}
 	return files.Put(file, t.text, t.mode)
-}
-
-// GoneError says that the clone's repository no longer exists: someone has removed it, or put another one in its
-// place.
-type GoneError struct{ Dir, Work string }
-
-func (e *GoneError) Error() string {
-	return fmt.Sprintf("the repository %s was removed or replaced during the turn, so nothing could be committed; the "+
-		"files are in %s as the turn left them, and what was committed before is where the repository has gone", e.Dir,
-		e.Work)
-}
-
-// check fails when the repository is another one than before.
-func (u *users) check() error {
-	now, err := os.Stat(filepath.Join(u.common, "objects"))
-	if err != nil || !os.SameFile(now, u.objects) {
-		return &GoneError{u.common, u.top}
-	}
-	return nil
 }
 
 // How long a lock of git's may belong to a process that still runs.
