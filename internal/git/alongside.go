@@ -55,11 +55,8 @@ func (c *Clone) Guard() (putBack func(kept string) (changed []string, err error)
 
 // Changed reports whether there is anything to commit, new files too.
 func (c *Clone) Changed(ctx context.Context) (bool, error) {
-	out, err := c.door.out(ctx, "status", "--porcelain", "--untracked-files=normal")
-	if err != nil {
-		return false, fmt.Errorf("looking for changes: %w", err)
-	}
-	return strings.TrimSpace(out) != "", nil
+	names, err := c.door.uncommitted(ctx, nil)
+	return len(names) > 0, err
 }
 
 // Commit commits everything that changed, new files too; the message never comes near a command line. Hooks are off:

@@ -132,58 +132,30 @@ func count(s string) int {
 	return n
 }
 
-// What GitHub takes of one file, and from where on a file is worth a word, in bytes.
-const (
-	mostSize  = 100 << 20
-	largeSize = 10 << 20
-)
+// mostSize is how large a file can be that GitHub takes, in bytes.
+const mostSize = 100 << 20
 
-// weigh adds to a commit what it says of the large files in the commits from since to it: a note, or that no push to
-// GitHub takes them.
+// weigh says of a commit that no push to GitHub takes the commits from since to it, if they have files that are too large.
 func (o *objects) weigh(ctx context.Context, since string, c *loop.Commit) error {
-	out, err := o.git.out(ctx, "rev-list", "--objects", fmt.Sprintf("--filter=blob:limit=%d", largeSize),
-		"--filter-print-omitted", c.SHA, "^"+since)
-	if err != nil {
-		return fmt.Errorf("looking for large files: %w", err)
-	}
-	var ids []string
-	for line := range strings.Lines(out) {
-		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "~"); ok {
-			ids = append(ids, id)
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	sizes, _, err := o.git.run(ctx, call{in: strings.NewReader(strings.Join(ids, "\n") + "\n"),
-		args: []string{"cat-file", "--batch-check=%(objectsize) %(objectname)"}})
-	if err != nil {
-		return fmt.Errorf("looking for large files: %w", err)
+	out, err := o.git.out(ctx, "rev-list", "--objects", fmt.Sprintf("--filter=blob:limit=%d", mostSize+1), "--filter-print-omitted",
+		c.SHA, "^"+since)
+	if err != nil || !strings.Contains(out, "~") {
+		return err
 	}
 	at, err := o.git.out(ctx, "log", "-m", "-z", "--format=", "--raw", "--no-abbrev", "--no-renames", since+".."+c.SHA, "--")
 	if err != nil {
 		return fmt.Errorf("looking for large files: %w", err)
 	}
-	var noted, over []string
-	for line := range strings.Lines(sizes) {
-		text, id, _ := strings.Cut(strings.TrimSpace(line), " ")
-		size, _ := strconv.Atoi(text)
-		_, after, _ := strings.Cut(at, " "+id+" ")
-		name := strings.SplitN(after, "\x00", 3)
-		said := fmt.Sprintf("%q is %.2f MB", name[min(1, len(name)-1)], float64(size)/(1<<20))
-		if size > mostSize {
-			over = append(over, said)
-		} else {
-			noted = append(noted, said)
+	var over []string
+	for line := range strings.Lines(out) {
+		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "~"); ok {
+			_, after, _ := strings.Cut(at, " "+id+" ")
+			name := strings.SplitN(after, "\x00", 3)
+			over = append(over, fmt.Sprintf("%q", name[min(1, len(name)-1)]))
 		}
 	}
-	if len(over) > 0 {
-		c.Declined = fmt.Sprintf("%s; GitHub takes no file of more than %d MB, so this was not pushed",
-			safetext.FirstN(over, mostNamed), mostSize>>20)
-	}
-	if len(noted) > 0 {
-		c.Note = strings.Join(append(records(c.Note), "large: "+safetext.FirstN(noted, mostNamed)), "; ")
-	}
+	c.Declined = fmt.Sprintf("%s: GitHub takes no file of more than %d MB, so this was not pushed", safetext.FirstN(over, mostNamed),
+		mostSize>>20)
 	return nil
 }
 

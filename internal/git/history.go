@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	// the names of git's objects
 
@@ -38,8 +37,6 @@ type basis struct {
 	base, baseTree, baseBranch string
 	ground                     string    // the base before the work of others was merged onto it
 	baseNow                    string    // where the base branch has moved to since; empty: it is not known to have
-	seen                       string    // where the origin had the base branch; empty: the run's branch held all of it
-	seenAt                     time.Time // when it was asked for that
 	newest                     [2]string // where the base branch is, with its tree, when base is older than that
 }
 

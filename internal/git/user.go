@@ -123,17 +123,11 @@ func (u *users) freeze() error {
 type fileText struct {
 	text []byte // nil: there was none
 	mode fs.FileMode
-	dir  string // the directory that it lay in, without links; noDir: there was none; empty: no one has looked
 }
-
-const noDir = "-"
 
 // readText reads a file. One that is missing is no error; a pipe or a device has nothing in it, and no one waits for
 // it.
 func readText(file string) (t fileText, err error) {
-	if t.dir, err = filepath.EvalSymlinks(filepath.Dir(file)); err != nil {
-		t.dir = noDir
-	}
 	info, err := os.Lstat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -196,11 +190,9 @@ func plainFile(file string, was fileText) bool {
 // place of its directory.
 func (t fileText) putBack(file string) error {
 	dir := filepath.Dir(file)
-	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 && t.dir != "" {
-		if now, err := filepath.EvalSymlinks(dir); err != nil || now != t.dir {
-			if err := os.Remove(dir); err != nil {
-				return err
-			}
+	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if err := os.Remove(dir); err != nil {
+			return err
 		}
 	}
 	if t.text == nil {
