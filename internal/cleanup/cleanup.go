@@ -1,4 +1,4 @@
-// Package cleanup decides what of that which runs have left in a clone can be removed, and what has to stay and why.
+// Package cleanup decides which leftovers of runs in a clone can be removed, and which must stay and why.
 package cleanup
 
 import (

@@ -84,8 +84,8 @@ func Read(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, Max))
 }
 
-// ReadIn reads a plain file of at most that many bytes. Opening a pipe would wait for whoever writes it, so only a
-// plain file is opened.
+// ReadIn reads a plain file of at most that many bytes. Opening a pipe would wait for its writer, so only a plain file
+// is opened.
 func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	info, err := root.Stat(name)
 	switch {

@@ -16,7 +16,7 @@ const partial = ".new-"
 // beside names a new place next to a file for its next content: several runs of a clone may be replacing the same file.
 func beside(name string) string { return name + partial + rand.Text()[:8] }
 
-// Open opens a plain file to be read, and never waits for whoever would write a pipe.
+// Open opens a plain file to be read, and never waits for the writer of a pipe.
 func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

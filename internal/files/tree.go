@@ -216,7 +216,7 @@ type copying struct {
 	left int64
 }
 
-// take counts what is to be copied.
+// take counts what will be copied.
 func (c *copying) take(bytes int64) error {
 	if c.Most == 0 {
 		return nil

@@ -20,7 +20,7 @@ type agentRepo struct {
 	head    string            // what HEAD holds: a commit, or "ref: refs/heads/…"
 	refs    map[string]string // full name → commit
 	index   string            // the index to copy
-	objects []string          // where it finds its objects, as whoever works in it sees them
+	objects []string          // where it finds its objects, as the agent or check in it sees them
 	sparse  []byte            // its sparse-checkout patterns; nil: it has none
 }
 

@@ -30,8 +30,8 @@ func Beside(ctx context.Context, dir string, env, secrets []string) (c *Clone, o
 	return c, err == nil
 }
 
-// Identify settles who commits: whoever git itself would say, in the environment that is given. known is false when it
-// does not know.
+// Identify makes the author and committer of commits those that git itself names in an environment. known is false when
+// git names none.
 func (c *Clone) Identify(ctx context.Context, env []string) (known bool, err error) {
 	who, err := whoCommits(ctx, c.door.dir, env)
 	c.door.env = append(c.door.env[:len(c.door.env):len(c.door.env)], who...)
@@ -41,8 +41,8 @@ func (c *Clone) Identify(ctx context.Context, env []string) (known bool, err err
 // KeepOut keeps ralph's own files out of the commits that the agent and the user make.
 func (c *Clone) KeepOut() error { return excludeRuntimeFiles(c.common) }
 
-// ClearLocks removes the locks that a git of a ralph which was killed has left in the clone. It fails while a git is at
-// work there.
+// ClearLocks removes the locks that a git of a ralph which was killed has left in the clone. It fails while a git is
+// running there.
 func (c *Clone) ClearLocks(log func(format string, args ...any)) error {
 	return c.unlock(c.locks(), true, log)
 }

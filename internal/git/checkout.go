@@ -20,9 +20,9 @@ import (
 type settings struct {
 	sparse []byte // the patterns of a sparse checkout; nil: everything is checked out
 	large  bool   // large files are taken through Git LFS
-	// partial is the remote that contents are still to be fetched from; empty: there is none.
+	// partial is the remote that contents are still to be fetched from; empty: everything is here.
 	partial string
-	// filter is one that the clone requires of contents, as that of git-crypt; empty: there is none.
+	// filter is one that the clone requires of contents, such as that of git-crypt; may be empty.
 	filter string
 	keys   string // the directory where git-crypt finds its keys; empty: it has none
 	// contents are entries of a configuration file that say how contents are written, and attributes a file of them.
@@ -203,7 +203,7 @@ func objectDirs(own string) []string {
 	return dirs
 }
 
-// Unkept is a file of the working tree that no commit takes up.
+// Unkept is a file of the working tree that is in no commit.
 type Unkept struct {
 	Path string // from the top
 	Made bool   // it was made or changed since a time
@@ -243,7 +243,7 @@ func lastChange(info os.FileInfo) time.Time {
 	return info.ModTime()
 }
 
-// WhyUnkept says of each path why no commit takes it up: "is ignored by .gitignore:5".
+// WhyUnkept says of each path why it is in no commit: "is ignored by .gitignore:5".
 func (t *checkout) WhyUnkept(ctx context.Context, names []string) ([]string, error) {
 	asked := safetext.Map(names, func(name string) string { return "./" + name }) // so that no name is read as a pattern
 	out, _, err := t.git.run(ctx, call{in: joined(asked),

@@ -11,8 +11,8 @@ import (
 )
 
 // clone is the origin of a run on a laptop: the objects are there already, so only refs move. They do in one
-// transaction, without a hook. Nothing else of the clone is touched: a branch that is checked out somewhere is not moved
-// under whoever works there; what it should be is kept at the tip instead.
+// transaction, without a hook. Nothing else of the clone is touched: a branch that is checked out somewhere is not
+// moved under its user; what it should be is kept at the tip instead.
 type clone struct {
 	users
 	tip    string            // "refs/ralph/tip/issue-42"
@@ -88,7 +88,7 @@ func (c *clone) push(ctx context.Context, moves []move) error {
 	return nil
 }
 
-// forward reports whether a commit continues from where a branch is: its user has taken up what the tip had.
+// forward reports whether a commit continues from where a branch is: its user has merged what the tip had.
 func (c *clone) forward(ctx context.Context, from, to string) bool {
 	if from == "" || to == "" {
 		return false

@@ -13,7 +13,7 @@ import (
 // Commit makes one commit of everything that changed since the commit `since`, new files too. Commits that the agent
 // made itself on top of it are kept below ours. When the agent rewrote history, reset or wandered off, its commits are
 // not kept but its files are, as one commit on top of since. Either way HEAD is on the run's branch afterwards. When
-// nothing changed the result is Empty, with SHA since. Note tells of everything out of the ordinary.
+// nothing changed the result is Empty, with SHA since. Note lists everything out of the ordinary.
 func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, error) {
 	message = t.leaks.harmless(message)
 	if err := t.settle(); err != nil {

@@ -49,8 +49,7 @@ func (t *history) BaseTree() string { return t.baseTree }
 // BaseBranch is the branch that the base is on: "main"; "" when a command line's HEAD was detached.
 func (t *history) BaseBranch() string { return t.baseBranch }
 
-// Ground is the commit that the work of other runs was merged onto to make the base; the base itself where there was
-// none.
+// Ground is the commit that the work of other runs was merged onto to make the base; the base itself without such work.
 func (t *history) Ground() string { return cmp.Or(t.ground, t.base) }
 
 // Head is the newest commit of the run's branch, a full hash.
@@ -137,7 +136,7 @@ func (t *history) Clean(ctx context.Context) (dirty []string, err error) {
 }
 
 // Restore makes the tree what the newest commit has: tracked files are put back, files that are neither tracked nor
-// ignored removed. A commit has taken up everything of the agent's, so what is removed was made by something else.
+// ignored removed. Everything of the agent's is in a commit, so what is removed was made by something else.
 func (t *history) Restore(ctx context.Context) error {
 	dirty, err := t.Clean(ctx)
 	if err != nil {

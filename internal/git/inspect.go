@@ -89,8 +89,8 @@ func Contains(ctx context.Context, dir string, env []string, commit, other strin
 	return d.contains(ctx, commit, other)
 }
 
-// RemoteURL is where the clone in dir was made from: the remote origin, else the only one there is. "" when there is
-// none.
+// RemoteURL is where the clone in dir was made from: the remote origin, or the only one; "" for a clone without a
+// remote.
 func RemoteURL(ctx context.Context, dir string, env []string) (string, error) {
 	d := door{dir: dir, env: environment(env), pair: safe}
 	out, err := d.out(ctx, "remote")
@@ -126,8 +126,8 @@ func CheckBranchName(ctx context.Context, name string) error {
 const fetchRecordTime = 30 * time.Second
 
 // FetchRecord reads the run record of a task that someone has pushed to the remote of the clone in dir; ok is false
-// when there is none, or no remote. It lies at the clone's own refs/ralph/runs/<task> from then on. What lay there
-// before is not read: an agent may have put it there.
+// without a record or a remote. It is at the clone's own refs/ralph/runs/<task> from then on. What was there before is
+// not read: an agent may have put it there.
 func FetchRecord(ctx context.Context, dir string, env []string, task string) (r RunRecord, ok bool, err error) {
 	url, err := RemoteURL(ctx, dir, env)
 	if err != nil || url == "" {
@@ -190,7 +190,7 @@ func (l *Leftovers) Candidates(ctx context.Context) (all []Leftover, err error) 
 }
 
 // Alone counts the commits of a ref that no other ref has but those that may go. A commit that holds nothing but a
-// run's state file does not count, and of a branch that ralph alone has merged together (merges) its merges do not.
+// run's state file does not count, and of a branch that only ralph has merged together (merges) its merges do not.
 func (l *Leftovers) Alone(ctx context.Context, of Leftover, mayGo []Leftover, merges bool) (n int, err error) {
 	var in strings.Builder
 	in.WriteString(of.Commit + "\n")

@@ -83,8 +83,8 @@ func (j *JudgeTree) Dir() string { return j.dir }
 func (j *JudgeTree) Commit() string { return j.commit }
 
 // Use makes the tree what a commit has: every tracked file is held against it, and written again where it differs. What
-// is not tracked stays; see Tidy and Wipe. lacking says in sentences what of the commit could
-// not be had: contents of submodules and large files that this clone did not hold before the turn.
+// is not tracked stays; see Tidy and Wipe. lacking lists in sentences the parts of the commit that could not be had:
+// contents of submodules and large files that this clone did not hold before the turn.
 func (j *JudgeTree) Use(ctx context.Context, commit string) (lacking []string, err error) {
 	before := map[string]string{}
 	for _, p := range j.parts {

@@ -78,7 +78,7 @@ func (o *objects) seekThrough(ctx context.Context, since string, seek *search) e
 	return nil
 }
 
-// mostPlaces is how many places of credentials are told.
+// mostPlaces is how many places of credentials a note lists.
 const mostPlaces = 20
 
 // leaks are what no commit may hold, in the commits above another.
@@ -192,7 +192,7 @@ func (r *leakRules) knownIn(found *leaks, o object) bool {
 	return true
 }
 
-// looksIn notes what of an object looks like a credential and did not exist before.
+// looksIn notes the texts of an object that look like a credential and did not exist before.
 func (r *leakRules) looksIn(found *leaks, looks *candidates, o object) {
 	fresh := looks.fresh(o)
 	found.before = found.before || len(fresh) > 0 && len(o.names) == 0
@@ -201,7 +201,7 @@ func (r *leakRules) looksIn(found *leaks, looks *candidates, o object) {
 	}
 }
 
-// markIn notes what of a file no one has accepted.
+// markIn notes the credentials of a file that no one has accepted.
 func (r *leakRules) markIn(found *leaks, name, content string, fresh []secret.Credential) {
 	fresh = slices.DeleteFunc(slices.Clone(fresh), func(c secret.Credential) bool {
 		return r.accepted != nil && r.accepted(name, secret.MarkOf(content, c))
@@ -234,8 +234,8 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return b.rest.Write(p)
 }
 
-// candidates are what looks like a credential in what is new. What of it the commit below has already is not this run's
-// to judge; that commit is read once, however many there are.
+// candidates are what looks like a credential in what is new. Texts that the commit below already has are not checked;
+// that commit is read once, however many there are.
 type candidates struct {
 	lines  []string
 	wanted *secret.Wanted
@@ -264,7 +264,7 @@ func (l *candidates) add(o object) bool {
 	return len(looks) > 0
 }
 
-// linesOf are the lines of a credential that tell it from others of its kind.
+// linesOf are the lines in which a credential differs from others of its kind.
 func linesOf(value string) (lines []string) {
 	for line := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		border := strings.HasPrefix(line, "-----") && strings.HasSuffix(line, "-----")

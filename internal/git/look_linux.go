@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// systemStamp returns the inode of a file, which tells it from another one in its place, and the time in nanoseconds of
+// systemStamp returns the inode of a file, which differs for another file in its place, and the time in nanoseconds of
 // its last change of any kind, which no one can set.
 func systemStamp(info fs.FileInfo) (inode, changed int64) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -16,8 +16,8 @@ type Mirror struct {
 	o   Options
 }
 
-// OpenMirror opens the mirror in a directory, or makes it. Of the options Remote, Env and Log count. Whoever may pass
-// to the directory may read it, as agents that work as another user must.
+// OpenMirror opens the mirror in a directory, or makes it. It uses the options Remote, Env and Log. Everyone who can
+// reach the directory can read it, as agents that work as another user must.
 func OpenMirror(ctx context.Context, o Options, dir string) (*Mirror, error) {
 	m := &Mirror{dir: dir, o: o, git: door{dir: dir, pair: safe, env: append(environment(o.Env),
 		"GIT_DIR="+dir, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")}}

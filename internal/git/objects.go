@@ -63,7 +63,8 @@ const (
 // store is the directory that new objects are put into.
 func (o *objects) store() string { return filepath.Join(o.common, "objects") }
 
-// put stores an object, as git does: it is there whole or not at all, and whoever may read its directory may read it.
+// put stores an object, as git does: it is there whole or not at all, and everyone who can read its directory can read
+// it.
 func (o *objects) put(kind string, content []byte) (id string, err error) {
 	whole := append(fmt.Appendf(nil, "%s %d\x00", kind, len(content)), content...)
 	sum := o.hash()
@@ -127,7 +128,7 @@ func (o *objects) tree(ctx context.Context, of string, changed []entry) (id stri
 	return id, err
 }
 
-// subtree is tree for a directory, "" or with a slash at the end. The id is empty when nothing is in it any more.
+// subtree is tree for a directory, "" or with a slash at the end. The id is empty when nothing is left in it.
 func (o *objects) subtree(ctx context.Context, of, dir string, changed []entry) (id string, err error) {
 	has, below := map[string]entry{}, map[string][]entry{}
 	if of != "" {
@@ -184,7 +185,7 @@ func treeText(dir string, has map[string]entry) (text []byte) {
 	return text
 }
 
-// newCommit is a commit that is to be made. The zero time is now.
+// newCommit is a commit to be made. The zero time is now.
 type newCommit struct {
 	tree    string
 	parents []string
@@ -451,7 +452,7 @@ func entriesOf(out string) map[string]entry {
 	return all
 }
 
-// Overlay says what a commit is to have otherwise.
+// Overlay is what differs in a commit that is made on top of another.
 type Overlay struct {
 	From     string            // the commit that Names are taken from
 	Names    []string          // files that are as From has them; those that it has not are taken out

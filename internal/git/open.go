@@ -151,7 +151,7 @@ func (t *Tree) BeginFresh() {
 	t.head, t.headTree = t.base, t.baseTree
 }
 
-// BeginAgain makes Start begin at the commit that UseBase has named, and set aside what an earlier run has left on the
+// BeginAgain makes Start begin at the commit that UseBase has named, and archive what an earlier run has left on the
 // origin's branch: for a fresh run that was killed before its first commit.
 func (t *Tree) BeginAgain() {
 	if t.pushed.branch != "" {
@@ -160,9 +160,9 @@ func (t *Tree) BeginAgain() {
 	}
 }
 
-// CheckoutOf makes a checkout of the clone that dir is in, below o.Root, or takes up the one that a run has left there.
-// It shares the clone's objects; its index, HEAD, refs and configuration are its own. base is a branch or a commit of
-// the clone, "" is where it stands. Nothing of the clone is written before Start.
+// CheckoutOf makes a checkout of the clone that dir is in, below o.Root, or opens the one that a run has left there. It
+// shares the clone's objects; its index, HEAD, refs and configuration are its own. base is a branch or a commit of the
+// clone, "" is where it stands. Nothing of the clone is written before Start.
 func CheckoutOf(ctx context.Context, dir string, o Options, base, branch string) (*Tree, error) {
 	t := &Tree{history: newHistory(o, branch)}
 	if err := t.leaks.refuseName(branch, o.Task); err != nil {
@@ -273,12 +273,12 @@ func Look(ctx context.Context, dir string, env []string, branch string) (*Tree, 
 	return t, nil
 }
 
-// branchError says that the remote has no branch of a name that is asked for, or cannot have one.
+// branchError says that the remote has no branch of a given name, or cannot have one.
 type branchError struct{ said string }
 
 func badBranch(format string, args ...any) error { return &branchError{fmt.Sprintf(format, args...)} }
 
 func (e *branchError) Error() string { return e.said }
 
-// Invalid says that it is a mistake in what is asked for.
+// Invalid reports that the input is wrong.
 func (e *branchError) Invalid() bool { return true }

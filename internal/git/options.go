@@ -149,7 +149,7 @@ func (ob *objects) layOut(o Options) error {
 	return nil
 }
 
-// runtimeFiles are ralph's own files in a working tree, which no commit of the work takes up.
+// runtimeFiles are ralph's own files in a working tree, which are in no commit of the work.
 const runtimeFiles = `# ralph
 **/.ralph/runs/
 **/.ralph/guardrail_*.log
@@ -172,7 +172,7 @@ var toolsLeave = []string{"node_modules/", "__pycache__/", ".pytest_cache/", ".m
 	".coverage", ".coverage.*", ".nyc_output/", ".gradle/", ".DS_Store", "Thumbs.db", "core.[0-9]*", "!core.*.*", "npm-debug.log*",
 	"yarn-error.log*", "nohup.out", "hs_err_pid*.log"}
 
-// excluded starts the list of what no commit of a run takes up.
+// excluded starts the list of files that are in no commit of a run.
 func excluded() string {
 	return "# what tools leave\n" + strings.Join(toolsLeave, "\n") + "\n" + hiddenGit + "\n"
 }
@@ -203,7 +203,7 @@ func TipTask(ref string) (task string, ok bool) { return strings.CutPrefix(ref, 
 func removeLocks(dir string) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil: // what is in the way is told by the next command
+		case err != nil: // the next command reports what is in the way
 		case d.IsDir() && d.Name() == "objects":
 			return fs.SkipDir
 		case !d.IsDir() && strings.HasSuffix(path, ".lock"):

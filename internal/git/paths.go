@@ -12,8 +12,8 @@ import (
 
 // CommitPaths commits what lies under some paths of the clone that dir is in, added, changed and removed, on the branch
 // that it is on, and nothing else: what else is staged stays staged, and what is not stays so. Paths are from the top
-// of the clone; of a directory it is all that git does not ignore. Hooks are off. id is who commits when the clone's
-// user has not told git. sha is "" when there was nothing.
+// of the clone; of a directory it is all that git does not ignore. Hooks are off. id is who commits when git does not
+// know the clone's user. sha is "" when there was nothing.
 func CommitPaths(ctx context.Context, dir string, env []string, id Identity, message string,
 	paths []string) (sha string, err error) {
 	for _, name := range paths {

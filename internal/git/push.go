@@ -53,7 +53,7 @@ func (t *Tree) PushBase(ctx context.Context) error {
 	return err
 }
 
-// keepApart keeps commits that do not go on top of a branch which someone has moved.
+// keepApart keeps commits that conflict with a branch which someone has moved.
 func (t *Tree) keepApart(ctx context.Context, because error) error {
 	ref, err := t.origin.hold(ctx, t.head, "")
 	if ref != "" {
@@ -84,8 +84,8 @@ func (t *Tree) PushRecord(ctx context.Context) error {
 	return err
 }
 
-// offer pushes what moves says, so that the remote then has next. Should the remote have an earlier push of ours, whose
-// answer got lost, it pushes once more from there.
+// offer pushes what moves says, so that the remote then has next. If the remote has an earlier push of ours, whose
+// answer got lost, it pushes again from there.
 func (t *Tree) offer(ctx context.Context, next pushed, moves func() []move) (err error) {
 	t.offered = append(t.offered, next)
 	for range 2 {
@@ -388,7 +388,7 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("%s is already running: another process has just taken it", e.Task)
 }
 
-// ConflictError says that the run's branch moved on the remote and our commits do not go on top of it.
+// ConflictError says that the run's branch moved on the remote and our commits conflict with it.
 type ConflictError struct{ Branch, Why string }
 
 func (e *ConflictError) Error() string {
@@ -412,8 +412,8 @@ func (t *Tree) SaveRecord(ctx context.Context, files map[string][]byte, message 
 	return commit, nil
 }
 
-// LoadRecord reads the run record as it was when the tree was opened, or as it was saved since; ok is false when there
-// is none.
+// LoadRecord reads the run record as it was when the tree was opened, or as it was saved since; ok is false without
+// one.
 func (t *Tree) LoadRecord(ctx context.Context) (r RunRecord, ok bool, err error) {
 	if t.record == "" {
 		return RunRecord{}, false, nil

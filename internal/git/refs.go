@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// place is where HEAD is: "" as the ref when it is detached, "" as the commit when there is none.
+// place is where HEAD is: "" as the ref when it is detached, "" as the commit before the first one.
 type place struct{ ref, commit string }
 
-// refAt is a ref with the commit that it is at, and the working tree that a branch is checked out in; "" is none.
+// refAt is a ref with the commit that it is at, and the working tree that a branch is checked out in, if any.
 type refAt struct{ commit, ref, used string }
 
 // refs lists refs; a pattern is the full name of one, a directory of them, or has stars.
@@ -65,7 +65,7 @@ func (d door) descends(ctx context.Context, from, commit string) (bool, error) {
 	return on, ignore(err)
 }
 
-// meet is the newest commit that two have in common; empty: there is none.
+// meet is the newest commit that two have in common, if any.
 func (d door) meet(ctx context.Context, one, other string) string {
 	out, _ := d.out(ctx, "merge-base", one, other+"^{commit}") // none
 	return strings.TrimSpace(out)

@@ -27,7 +27,7 @@ type RefStore struct {
 // RefFile is a file of a RefStore.
 type RefFile struct {
 	Commit  string
-	Content []byte    // nil when the commit has no such file, or one that is larger than was asked for
+	Content []byte    // nil when the commit has no such file, or one that is too large
 	Date    time.Time // the committer's; zero when the commit does not say it or is no commit
 }
 
@@ -37,7 +37,7 @@ type RefMovedError struct{ Ref string }
 func (e *RefMovedError) Error() string { return e.Ref + " has moved on the remote" }
 
 // OpenRefStore makes the repository below o.Root, or in a temporary directory when that is "". No one but us may look
-// into it. Of the options Root, Remote, Env, Log and DryRun count; a dry run changes nothing on the remote.
+// into it. It uses the options Root, Remote, Env, Log and DryRun; a dry run changes nothing on the remote.
 func OpenRefStore(ctx context.Context, o Options) (*RefStore, error) {
 	dir, remove, err := proc.TempDir(o.Root)
 	if err != nil {

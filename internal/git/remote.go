@@ -156,15 +156,15 @@ func (r Remote) shown() string {
 // Remote is the repository that is fetched from and pushed to.
 type Remote struct {
 	URL string
-	// Token goes to git in its environment alone: never to a command line, never to a file. "" is none.
+	// Token goes to git in its environment alone: never to a command line, never to a file. It can be empty.
 	Token    string
 	Username string // "" is x-access-token
-	// Renew is asked for another token once, when the remote has refused one; nil: no one has another.
+	// Renew returns another token, once, when the remote has refused one. It can be nil.
 	Renew func(ctx context.Context, refused string) (string, error)
-	// Mirror is a repository of this machine that a checkout borrows objects from, so that they are not fetched; no one
-	// writes to it meanwhile but to add some. "" is none.
+	// Mirror is a repository of this machine that a checkout borrows objects from, so that they are not fetched; others
+	// only add objects meanwhile. It can be empty.
 	Mirror string
-	// Patience is for how long a remote is asked again that is away or has trouble of its own; 0: not at all.
+	// Patience is how long ralph retries while a remote is away or fails.
 	Patience time.Duration
 	Log      func(format string, args ...any) // says that the remote is away; nil is silent
 }
@@ -224,7 +224,7 @@ type origin interface {
 type move struct {
 	ref string
 	to  string // a commit; "" deletes the ref
-	// leased moves the ref only from where we know it to be; "" is that there is none.
+	// leased moves the ref only from the commit from; "" is a ref that does not exist.
 	leased bool
 	from   string
 }
@@ -344,7 +344,7 @@ func inTheWay(ref string) []string {
 }
 
 // inTheWay is the first of the refs that cannot be beside another one, of which it is the directory or which is its; ""
-// when there is none.
+// without one.
 func (refs remoteRefs) inTheWay(of string) string {
 	for _, ref := range slices.Sorted(maps.Keys(refs.at)) {
 		if strings.HasPrefix(ref, of+"/") || strings.HasPrefix(of, ref+"/") {

@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/files"
 )
 
-// layBeside makes the harness's repository beside the checkout of a clone: a few files that say what git would be told
-// in the clone, over its objects.
+// layBeside makes the harness's repository beside the checkout of a clone: a few files with what git would read in the
+// clone, over its objects.
 func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 	for _, dir := range []string{t.work, filepath.Join(t.dir, "refs", "heads"), filepath.Join(t.dir, "info")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -42,7 +42,7 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 		return err
 	}
 	t.o.Remote, t.gpg = Remote{URL: u.remote}, u.signs
-	var more []byte // of the turn that is taken up
+	var more []byte // of the turn that is continued
 	if _, list, ok := bytes.Cut(readQuietly(t.o.excludes()), []byte(leftOut)); ok && t.o.Unsettled {
 		more = append([]byte(leftOut), list...)
 	}
@@ -86,7 +86,7 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 	}
 	removeLocks(t.dir) // of a process that died: this one has the task's lock
 	for _, name := range halfDone {
-		_ = os.RemoveAll(filepath.Join(t.dir, name)) // what is in the way is told by the next rebase
+		_ = os.RemoveAll(filepath.Join(t.dir, name)) // the next rebase reports what is in the way
 	}
 	t.git = door{dir: t.work, pair: slices.Concat(safe, offline), env: append(environment(t.o.Env),
 		"GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index,
@@ -102,8 +102,8 @@ var contentKeys = []string{
 	"core.ignorecase", "core.precomposeunicode", "core.protecthfs", "core.protectntfs", "core.longpaths", "filter.", "i18n.",
 }
 
-// takenKeys are what the harness takes besides of the configuration that git would use for its user: who signs, and how
-// the repository is laid out.
+// takenKeys are what the harness takes besides of the configuration that git would use for its user: who signs, and the
+// format of the repository.
 var takenKeys = []string{
 	"commit.gpgsign", "user.signingkey", "gpg.", "core.bigfilethreshold", "core.sharedrepository",
 	"core.sparsecheckout", "core.sparsecheckoutcone", "core.repositoryformatversion", "extensions.objectformat", "lfs.",

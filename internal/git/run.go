@@ -155,7 +155,7 @@ func (d door) out(ctx context.Context, args ...string) (string, error) {
 
 var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+)\.(\d+)[0-9.]*`) })
 
-// Version is the git that is on the PATH of an environment: "2.43.0". The error says what to do when there is none, or
+// Version is the git that is on the PATH of an environment: "2.43.0". The error says what to do without a git, or with
 // one that is too old.
 func Version(ctx context.Context, env []string) (string, error) {
 	said := proc.NewTail(1<<10, 0)

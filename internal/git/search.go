@@ -86,7 +86,7 @@ func (o *objects) Grep(ctx context.Context, commit string, words []string) ([]Hi
 	out := bounded{most: mostHits}
 	_, _, err := o.git.run(ctx, call{out: &out, args: append(args, commit, "--")})
 	var e *commandError
-	if err != nil && (!errors.As(err, &e) || e.Exit != 1) { // 1: there is none
+	if err != nil && (!errors.As(err, &e) || e.Exit != 1) { // 1: nothing was found
 		return nil, fmt.Errorf("searching commit %.12s: %w", commit, err)
 	}
 	var hits []Hit

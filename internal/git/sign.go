@@ -58,7 +58,7 @@ func (s *Signer) signature(commit []byte) ([]byte, error) {
 	return sshsig.Armor(made), nil
 }
 
-// signed is a commit with its signature as its last header. The object format is told by the length of an id.
+// signed is a commit with its signature as its last header. The length of an id gives the object format.
 func (s *Signer) signed(commit []byte, idLength int) ([]byte, error) {
 	made, err := s.signature(commit)
 	if err != nil {

@@ -246,7 +246,7 @@ func (t *checkout) leavings(ctx context.Context) ([]string, error) {
 	}
 	for entry := range slices.Chunk(records(out), 4) { // the file of the rule, its line, the rule, the path
 		line, _ := strconv.Atoi(entry[min(1, len(entry)-1)])
-		if len(entry) == 4 && entry[0] == t.o.excludes() && line <= len(toolsLeave)+1 { // else a rule of the user's
+		if len(entry) == 4 && entry[0] == t.o.excludes() && line <= len(toolsLeave)+1 { // otherwise a rule of the user's
 			t.known.leavings[entry[3]] = true
 			ours = append(ours, entry[3])
 		}

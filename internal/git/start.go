@@ -53,7 +53,7 @@ func (t *Tree) Start(ctx context.Context) error {
 	return nil
 }
 
-// takeUpTurn leaves everything as the turn has left it, its repository too. The next commit takes it up.
+// takeUpTurn leaves everything as the turn has left it, its repository too. The next commit has it.
 func (t *Tree) takeUpTurn(ctx context.Context) error {
 	t.handedAs = t.refsToHand()
 	t.given = maps.Clone(t.handedAs)

@@ -18,18 +18,18 @@ import (
 
 // taken is what happened to the agent's own commits.
 type taken struct {
-	parent string // what our commit goes on top of; the run's branch is there
+	parent string // the parent of our commit; the run's branch is there
 	steady bool   // nothing had moved: our index is at parent
 	// message is that of our commit. One that has it is ours, made by a process that was killed before it could say so.
 	message string
 	notes   []string // what was out of the ordinary
-	// brought is the branch from which the agent's work was put on the run's; empty: there is none.
+	// brought is the branch from which the agent's work was put on the run's, if any.
 	brought string
 }
 
-// take finds where the agent left its repository and brings the run's branch and our index there, as far as that goes
-// on from since. All of the agent's work is then in the working tree, in the index or below parent; what is not is
-// named in the notes.
+// take finds where the agent left its repository and brings the run's branch and our index there, as far as that
+// descends from since. All of the agent's work is then in the working tree, in the index or below parent; what is not
+// is named in the notes.
 func (t *history) take(ctx context.Context, since, message string) (taken, error) {
 	k := taken{parent: since, message: message}
 	l, err := t.left(ctx, &k)
@@ -76,7 +76,7 @@ func (t *history) left(ctx context.Context, k *taken) (*left, error) {
 	return l, nil
 }
 
-// choose settles what our commit goes on top of, and makes our index hold what the agent has committed.
+// choose sets the parent of our commit, and makes our index hold what the agent has committed.
 func (t *history) choose(ctx context.Context, k *taken, since string, l left) error {
 	if t.filter != "" && l.commit != since {
 		k.notes = append(k.notes, unfiltered("the agent's files were kept, its commits were not", t.filter))
@@ -158,8 +158,8 @@ func (t *history) wandered(ref string) []string {
 	return []string{fmt.Sprintf("the agent had switched to %q", short(ref))}
 }
 
-// moved tells how refs differ from how they were handed over: those that are neither the run's own nor where the agent
-// left HEAD.
+// moved lists the refs that differ from how they were handed over: those that are neither the run's own nor where the
+// agent left HEAD.
 func (t *history) moved(l left) (changed []string) {
 	before := t.handedAs
 	for _, ref := range union(before, l.refs) {

@@ -57,7 +57,7 @@ func openUsers(ctx context.Context, dir string, env []string) (*users, error) {
 	return u, err
 }
 
-// find settles where the clone is, and where it stands. From here on every command is told so, whatever becomes of the
+// find settles where the clone is, and where it stands. Every later command gets that, whatever becomes of the
 // directory's .git.
 func (u *users) find(ctx context.Context) error {
 	out, err := u.door.out(ctx, "rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir", "HEAD^{commit}",
@@ -121,7 +121,7 @@ func (u *users) freeze() error {
 
 // fileText is a file as it was.
 type fileText struct {
-	text []byte // nil: there was none
+	text []byte // nil: it did not exist
 	mode fs.FileMode
 }
 
@@ -206,12 +206,12 @@ func (t fileText) putBack(file string) error {
 
 // How long a lock of git's may belong to a process that still runs.
 const (
-	lockWait = 2 * time.Second // when whoever could have left it is dead
+	lockWait = 2 * time.Second // when the process that could have left it is dead
 	lockAge  = time.Minute
 )
 
-// unlock removes those of the locks in the clone's repository that no one holds any more, before the run has touched
-// anything. left says that whoever may have left one is dead. A git of the user's keeps its locks: it may hold one for
+// unlock removes those of the locks in the clone's repository that no one holds, before the run has touched anything.
+// left says that the process which may have left one is dead. A git of the user's keeps its locks: it may hold one for
 // as long as an editor is open.
 func (u *users) unlock(locks []string, left bool, log func(format string, args ...any)) error {
 	begun := time.Now()
@@ -231,7 +231,7 @@ func (u *users) unlock(locks []string, left bool, log func(format string, args .
 				return fmt.Errorf("the clone's repository is locked: %s exists, and git is running in the clone (process %d: %s): wait for it to finish, then run again", lock, pid, line)
 			default:
 				log("git: removing the lock %s, which a git that was killed has left", lock)
-				_ = os.Remove(lock) // what is still in the way is told by the next command
+				_ = os.Remove(lock) // the next command reports what is still in the way
 			}
 			break
 		}
@@ -281,8 +281,8 @@ func readQuietly(path string) []byte {
 	return append([]byte{}, text.text...)
 }
 
-// whoCommits is who git would say that commits are by, as variables of its environment; nil when the user has not told
-// git who they are.
+// whoCommits is who git would say that commits are by, as variables of its environment; nil when git does not know its
+// user.
 func whoCommits(ctx context.Context, dir string, env []string) (who []string, err error) {
 	d := door{dir: dir, env: usersEnvironment(env)}
 	for _, role := range []string{"AUTHOR", "COMMITTER"} {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// bootID names the time since the machine was started; empty on systems that do not tell it.
+// bootID names the time since the machine was started; empty on systems without such a name.
 func bootID() string {
 	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(text))

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// SupervisorDir is the environment variable that names the task directory of the supervisor above: who has it registers
-// there.
+// SupervisorDir is the environment variable that names the task directory of the supervisor above: a run that has it
+// registers there.
 const SupervisorDir = "RALPH_SUPERVISOR_DIR"
 
 // Where a supervisor keeps what it knows, in the task directory.

@@ -221,11 +221,11 @@ func (j *Journal) checkLinks() error {
 type syncing struct {
 	upTo   int64 // how many bytes of the journal are on the disk
 	placed bool  // so are the names of the files
-	failed error // why a sync in the background did not work: nothing may be appended any more
+	failed error // why a sync in the background did not work: nothing can be appended after that
 
 	work  sync.WaitGroup // what is running in the background
-	hurry chan struct{}  // closed when that is not to pause any more; nil: nothing is running
-	asked mark           // up to where it was asked for
+	hurry chan struct{}  // closed when that must stop pausing; nil: nothing is running
+	asked mark           // up to where it was requested
 }
 
 // Sync puts every record on the disk, and the seal after them. When it returns, no loss of power takes them back: what
@@ -239,8 +239,8 @@ func (j *Journal) Sync() error {
 	return j.syncTo(j.mark())
 }
 
-// SyncSoon begins a Sync of the records that there are now, after a pause, and does not wait for it. What is asked for
-// while another one pauses or is running is done together. An error is returned by the next Append or Sync, and by
+// SyncSoon begins a Sync of the records that there are now, after a pause, and does not wait for it. Requests that come
+// while another one pauses or is running are done together. An error is returned by the next Append or Sync, and by
 // Close.
 func (j *Journal) SyncSoon(pause time.Duration) {
 	j.mu.Lock()
@@ -275,7 +275,7 @@ func (j *Journal) syncBeside(pause time.Duration, hurry <-chan struct{}) {
 	}
 }
 
-// hasten has what is running in the background pause no more.
+// hasten ends the pause of what is running in the background.
 func (j *Journal) hasten() {
 	if j.sync.hurry == nil {
 		return
@@ -447,8 +447,8 @@ func openSealed(dir, name, boot string) (*Journal, error) {
 // be.
 func (j *Journal) Unsealed() error { return j.seal.why }
 
-// Find is the state of the run in dir when it is one of a task; ok is false when it is another's, or there is none. Of
-// a run of another task only the first record is read.
+// Find is the state of the run in dir when it is one of a task; ok is false without one, or when it is another's. Of a
+// run of another task only the first record is read.
 func Find(dir, task string) (s loop.State, ok bool, err error) {
 	file, err := plain(filepath.Join(dir, File))
 	if err != nil {
@@ -512,7 +512,7 @@ func FindSealed(dir, name, task string) (s loop.State, ok bool, err error) {
 	return loop.Fold(records), err == nil, err
 }
 
-// findUnsealed finds a run without a seal, which is to be believed only where there are no seals at all.
+// findUnsealed finds a run without a seal, which counts only where there are no seals at all.
 func findUnsealed(dir, name, task string) (s loop.State, ok bool, err error) {
 	s, ok, err = Find(dir, task)
 	if !ok || err != nil {

@@ -124,7 +124,7 @@ type lockFile struct {
 	root     *os.Root // its directory
 	name     string   // from there
 	file     *os.File
-	left     int    // the process that left the file behind; 0: there is none
+	left     int    // the process that left the file behind, or 0
 	leftText string // what was in the file
 	removes  bool   // the file goes with the lock; otherwise it stays, empty
 }
@@ -144,7 +144,7 @@ func takeFile(dir, name string) (*lockFile, error) {
 	return f, nil
 }
 
-// How often a file is tried whose owner the system does not tell: it may be about to say who it is, or has just removed
+// How often a file is tried whose owner the system does not know: it may be about to say who it is, or has just removed
 // the file.
 const (
 	lockTries = 20
@@ -196,8 +196,8 @@ func (f *lockFile) lock() error {
 	return nil
 }
 
-// open opens the file and nothing else: whoever opens a link that someone planted writes to another file, and whoever
-// opens a pipe waits.
+// open opens the file and nothing else: opening a link that someone planted would write to another file, and opening a
+// pipe would wait.
 func (f *lockFile) open() error {
 	if above := filepath.Dir(f.name); above != "." {
 		if err := f.root.MkdirAll(above, 0o755); err != nil {
@@ -362,7 +362,7 @@ func placeOf(dir string) (lockPlace, error) {
 	}
 }
 
-// gitDirAt is the git directory of a worktree whose top is at; empty when at is none. In a linked worktree and in a
+// gitDirAt is the git directory of a worktree whose top is at; empty when at is no top. In a linked worktree and in a
 // submodule, .git is a file that names it.
 func gitDirAt(at string) string {
 	name := filepath.Join(at, ".git")
@@ -400,7 +400,7 @@ func namedGitDir(at, name string) string {
 	return dir
 }
 
-// Owner is what can be told of who has a directory.
+// Owner is what is known of the process that has a directory.
 type Owner struct {
 	Dir   string // where the lock is: the top of the worktree, absolute and without links
 	PID   int    // the process that has the lock, or the one that an abandoned lock names; 0: there is no lock

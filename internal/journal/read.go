@@ -65,7 +65,7 @@ const maxLine = 4 << 20
 
 var errNotPlain = errors.New("is not a regular file")
 
-// plain opens a file to read, when it is one: whoever opens a pipe that someone left in its place waits forever.
+// plain opens a file to read, when it is one: opening a pipe that someone left in its place would wait forever.
 func plain(name string) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err != nil {

@@ -34,12 +34,12 @@ type mark struct {
 type entry struct {
 	Is   entryKind `json:"is"`
 	mark           // the journal
-	// Boot names the time since the machine was started, of an opened entry; empty where the system does not tell.
+	// Boot names the time since the machine was started, of an opened entry; empty where the system has no name for it.
 	Boot string `json:"boot,omitempty"`
 	// What the run is, in the first announced entry that knows.
 	Task   string `json:"task,omitempty"`
 	Branch string `json:"branch,omitempty"`
-	// Over says of an announced entry that the run has ended, and is not taken up again unless someone asks for it.
+	// Over says of an announced entry that the run has ended, and is not resumed unless someone asks for it.
 	Over bool `json:"over,omitempty"`
 }
 
@@ -47,7 +47,7 @@ type entry struct {
 type entryKind string
 
 const (
-	opened    entryKind = "opened"    // a process opened the journal, as it is here: what was announced beyond counts no more
+	opened    entryKind = "opened"    // a process opened the journal, as it is here: what was announced beyond no longer counts
 	announced entryKind = "announced" // the journal is going to be this, with one more record
 	synced    entryKind = "synced"    // this much of the journal is on the disk
 )
@@ -76,10 +76,10 @@ type seal struct {
 	sum    hash.Hash // of the journal
 	task   string    // what the entries have said
 	branch string
-	why    error // why there is none
+	why    error // why it is missing
 }
 
-// begin continues with a seal, or makes one when there is none.
+// begin continues with a seal, or makes the first one.
 func (s *seal) begin(name string, known *sealed, raw []byte, boot string) error {
 	s.name, s.sum = name, sha256.New()
 	s.sum.Write(raw)
@@ -149,7 +149,7 @@ func (s *seal) announce(line []byte, after loop.State) (done func(), err error) 
 	return func() { s.sum, s.now, s.task, s.branch = sum, e.mark, after.Start.Task, after.Start.Branch }, nil
 }
 
-// over reports whether a run has ended and is not taken up again unless someone asks for it.
+// over reports whether a run has ended and is not resumed unless someone asks for it.
 func over(s loop.State) bool {
 	return s.End != nil && s.End.Outcome != loop.Interrupted && s.End.Outcome != loop.Waiting
 }
@@ -176,7 +176,7 @@ type TamperedError struct {
 	Branch  string // where its work is; empty when the seal knows of none
 	Missing bool   // there is no journal, or an empty one
 	Unknown bool   // ralph has no seal of it, though it has those of other runs
-	Over    bool   // the run had ended, and is not taken up again unless someone asks for it
+	Over    bool   // the run had ended, and is not resumed unless someone asks for it
 }
 
 func (e *TamperedError) Error() string {
@@ -217,7 +217,7 @@ type sealed struct {
 // empty is the mark of an empty journal.
 var empty = mark{0, hex.EncodeToString(sha256.New().Sum(nil))}
 
-// readSeal is what a seal says; nil when there is none.
+// readSeal is what a seal says; nil without one.
 func readSeal(name string) (*sealed, error) {
 	text, err := read(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -332,7 +332,7 @@ func (s *sealed) hadRecords(boot string) bool {
 	return s.marks[0].Bytes > 0 || len(s.marks) > 2 && !s.mayBeBehind(boot)
 }
 
-// mayBeBehind reports whether the journal may hold records that the seal does not tell of: the seal's last entries may
+// mayBeBehind reports whether the journal may hold records that the seal does not have: the seal's last entries may
 // have been lost with the machine's power. While the machine runs that cannot be.
 func (s *sealed) mayBeBehind(boot string) bool {
 	return s.torn || s.boot == "" || boot == "" || s.boot != boot

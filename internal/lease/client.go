@@ -17,20 +17,20 @@ import (
 // tries is how often a lease that moves under a push is examined again.
 const tries = 8
 
-// Client is one process's way to the leases of a remote. It is safe for use by several goroutines at once. Whoever took
-// a lease through it is its holder.
+// Client is one process's way to the leases of a remote. It is safe for use by several goroutines at once. The process
+// that took a lease through it is its holder.
 type Client struct {
 	mu     sync.Mutex
 	store  *git.RefStore
 	key    string
-	job    string // begins the keys of all processes of one job, which take the lease over from each other; "" is none
+	job    string // begins the keys of all processes of one job, which take the lease over from each other; can be empty
 	lasts  time.Duration
 	clock  func() time.Time
 	dryRun bool
 }
 
-// Open makes a small repository below o.Root, or in a temporary directory when that is "". Of the options Root, Remote,
-// Env, Log and DryRun count; a dry run changes nothing on the remote.
+// Open makes a small repository below o.Root, or in a temporary directory when that is "". It uses the options Root,
+// Remote, Env, Log and DryRun; a dry run changes nothing on the remote.
 func Open(ctx context.Context, o git.Options, clock func() time.Time) (*Client, error) {
 	store, err := git.OpenRefStore(ctx, o)
 	if err != nil {
@@ -39,8 +39,8 @@ func Open(ctx context.Context, o git.Options, clock func() time.Time) (*Client, 
 	return &Client{store: store, key: rand.Text(), lasts: Time, clock: clock, dryRun: o.DryRun}, nil
 }
 
-// OfJob makes the process one of a job of a server, which alone starts the processes of a job, one after the other: the
-// newest of them takes the lease at once, whoever of them had it. Its leases last longTime. It comes before Take.
+// OfJob makes the process one of a job of a server, which starts the processes of a job one after the other: the newest
+// takes the lease immediately from an earlier one. Its leases last longTime. It comes before Take.
 func (c *Client) OfJob(job string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,7 +101,7 @@ func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
 }
 
 // Extend makes a lease of ours end so long from now, with a run that may have got its name. What came back is the
-// newest of it: with a Stop when someone asked for one. The error is a *LostError when it is not ours any more.
+// newest of it: with a Stop when someone asked for one. The error is a *LostError when it is no longer ours.
 func (c *Client) Extend(ctx context.Context, held Lease) (Lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,14 +123,14 @@ func (c *Client) Extend(ctx context.Context, held Lease) (Lease, error) {
 }
 
 // Look reads a lease of ours again. It is cheap when it has not moved: one question about one ref. The error is a
-// *LostError when it is not ours any more.
+// *LostError when it is no longer ours.
 func (c *Client) Look(ctx context.Context, held Lease) (Lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.refresh(ctx, held)
 }
 
-// At reads the lease of a task; ok is false when there is none. Whether it still counts, Alive says.
+// At reads the lease of a task; ok is false without one. Whether it still counts, Alive says.
 func (c *Client) At(ctx context.Context, task string) (found Lease, ok bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +138,7 @@ func (c *Client) At(ctx context.Context, task string) (found Lease, ok bool, err
 	return found, found.sha != "", err
 }
 
-// AskStop asks whoever holds a task's run to stop. heard is false when no one does, and then nothing was written; of is
+// AskStop asks the holder of a task's run to stop. heard is false when no one does, and then nothing was written; of is
 // the lease that carries the wish. Someone's earlier wish stays as it is.
 func (c *Client) AskStop(ctx context.Context, task string, wish Stop) (heard bool, of Lease, err error) {
 	c.mu.Lock()
@@ -211,7 +211,7 @@ func (c *Client) refresh(ctx context.Context, held Lease) (Lease, error) {
 	return held, &LostError{held.Task, now}
 }
 
-// at reads a lease from the remote; the zero Lease when there is none. A lease at the commit of known is known.
+// at reads a lease from the remote; the zero Lease without one. A lease at the commit of known is known.
 func (c *Client) at(ctx context.Context, task string, known Lease) (Lease, error) {
 	commit, err := c.store.Fetch(ctx, refs+task)
 	switch {
@@ -227,8 +227,8 @@ func (c *Client) at(ctx context.Context, task string, known Lease) (Lease, error
 	return read(task, f, c.clock()), nil
 }
 
-// put moves a lease on the remote from one commit to the next, which it makes. moved says that the lease was not at
-// from any more.
+// put moves a lease on the remote from one commit to the next, which it makes. moved says that the lease was no longer
+// at from.
 func (c *Client) put(ctx context.Context, from, next Lease) (put Lease, moved bool, err error) {
 	text, err := next.text()
 	if err != nil {

@@ -132,8 +132,8 @@ func plainText(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// nameText is a plain text of words alone: it goes into answers to people, and cannot mention, link or mark anything up
-// there.
+// nameText is a plain text of nothing but words: it goes into answers to people, and cannot mention, link or mark
+// anything up there.
 func nameText(s string) string {
 	return plainText(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ,-()…\n\t", r) {

@@ -49,8 +49,8 @@ type leases interface {
 }
 
 // Heartbeat keeps the lease of a run while the run continues, and hears what is said through it: that it shall stop, or
-// that it is not ours any more. It runs beside everything else, through a door of its own. nil is the heartbeat of a
-// run without a lease.
+// that it is no longer ours. It runs beside everything else, through a door of its own. nil is the heartbeat of a run
+// without a lease.
 type Heartbeat struct {
 	door   leases
 	clock  func() time.Time
@@ -72,8 +72,8 @@ type Heartbeat struct {
 
 // happened is what has come to pass with a heartbeat.
 type happened struct {
-	stopping bool // it was asked to stop, and has been told
-	troubled bool // the last look came to nothing
+	stopping bool // it was asked to stop, and knows
+	troubled bool // the last look failed
 	released bool
 }
 
@@ -92,7 +92,7 @@ func NewHeartbeat(
 // Listen.
 func (h *Heartbeat) Long() { h.long = true }
 
-// due reports whether a lease is to be renewed.
+// due reports whether it is time to renew a lease.
 func (h *Heartbeat) due(held Lease) bool {
 	if h.long {
 		return !h.clock().Before(held.Until.Add(longRenewTime - longTime))
@@ -107,7 +107,7 @@ func (h *Heartbeat) idle() bool {
 	return h.long && !h.troubled && h.missing == nil && !h.due(h.held)
 }
 
-// Listen looks at every beat, in a goroutine, until rest: longer than the run, whose end has to be told of too.
+// Listen looks at every beat, in a goroutine, until rest: longer than the run, because its end must be reported too.
 func (h *Heartbeat) Listen(ctx context.Context, beats <-chan time.Time) {
 	ctx, h.rested = context.WithCancel(context.WithoutCancel(ctx))
 	h.still.Go(func() {
@@ -150,7 +150,7 @@ func (h *Heartbeat) Beat(ctx context.Context) bool {
 }
 
 // Look reads the lease from the remote, or renews it when it is time to, and says to the run what it hears. The error
-// is a *LostError when the lease is not ours any more.
+// is a *LostError when the lease is no longer ours.
 func (h *Heartbeat) Look(ctx context.Context) error {
 	h.turn.Lock()
 	defer h.turn.Unlock()
@@ -240,7 +240,7 @@ func (h *Heartbeat) ForgetHints(ctx context.Context, heard []string) error {
 	return h.door.ForgetHints(ctx, held.Task, heard)
 }
 
-// Lease is the lease as we know it, or why it is not ours any more.
+// Lease is the lease as we know it, or why it is no longer ours.
 func (h *Heartbeat) Lease() (Lease, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -261,7 +261,7 @@ func (h *Heartbeat) Of(run string) {
 	h.run = run
 }
 
-// Lost is a *LostError when the lease is known not to be ours any more, else nil. Then nothing more may be pushed or
+// Lost is a *LostError when the lease is known to be no longer ours, otherwise nil. Then nothing more may be pushed or
 // published.
 func (h *Heartbeat) Lost() error {
 	if h == nil {

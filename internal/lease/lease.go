@@ -14,9 +14,9 @@ import (
 )
 
 // A run of the bot is held by a lease on its remote: the ref refs/ralph/leases/<task>, at a commit without parents
-// whose one file says who holds it and until when . A ref that does not exist is a run that no one holds. Whoever moves
-// it names the commit that it is at now, so of two that want it one gets it. Nothing but git is needed for it, and a
-// renewal leaves no history behind.
+// whose one file says who holds it and until when. A ref that does not exist is a run that no one holds. A process that
+// moves it names the commit that it is at now, so of two one gets it. Nothing but git is needed for it, and a renewal
+// leaves no history behind.
 
 // How long leases last.
 const (
@@ -28,7 +28,7 @@ const (
 )
 
 // Lease is who holds a task's run. Every text in it is plain, on one line and short, but it may be anyone's who can
-// push. Run and Owner are words that mark nothing up; the others are to be shown as the texts of strangers.
+// push. Run and Owner are words that mark nothing up; show the others as the texts of strangers.
 type Lease struct {
 	Task   string // "issue-42"
 	Run    string // "20261121-053000-7f3a"; "" until the holder knows which run it is
@@ -87,7 +87,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is already running (%s)", e.Lease.Task, e.Lease.Who())
 }
 
-// LostError says that a lease is not the holder's any more: it must stop at once and write nothing more. Now is who has
+// LostError says that a lease is no longer the holder's: it must stop at once and write nothing more. Now is who has
 // it, with no Task when no one has.
 type LostError struct {
 	Task string
@@ -129,14 +129,14 @@ const (
 
 // Hint is something that a person says to a run while it works.
 type Hint struct {
-	ID   string    `json:"id"`             // "comment-123": the same however often it is told
+	ID   string    `json:"id"`             // "comment-123": the same however often it is sent
 	Task string    `json:"task,omitempty"` // filled in by Say
 	By   string    `json:"by"`             // login
 	Text string    `json:"text"`
 	At   time.Time `json:"at"`
 }
 
-// AddHint leaves a hint for whoever works on h.Task. One that already exists is left as it is.
+// AddHint leaves a hint for the run of h.Task. One that already exists is left as it is.
 func (c *Client) AddHint(ctx context.Context, h Hint) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

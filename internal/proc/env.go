@@ -27,7 +27,7 @@ var Allowed = []string{
 	"TREE_MARK_*", // the mark of a harness that we run in: its tree is not ours to hide from it
 }
 
-// never are the names that no list lets through: what the runner and the harness are told is theirs.
+// never are the names that no list lets through: what the runner and the harness get is theirs.
 var never = []string{"GITHUB_*", "ACTIONS_*", "RUNNER_*", "INPUT_*", "RALPH_*", "GH_TOKEN", "GH_ENTERPRISE_TOKEN"}
 
 // secretive are parts of names that a starred entry does not let through; only the whole name in the list does.

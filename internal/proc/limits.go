@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Limits are what a process may take, together with everything that comes of it. 0 of any: as much as there is.
+// Limits are what a process may take, together with everything that it starts. 0 of any: as much as there is.
 type Limits struct {
 	Processes int   // processes and their threads, at once
 	Memory    int64 // bytes
@@ -18,8 +18,8 @@ type Limits struct {
 	Dirs []string
 }
 
-// MostOfUser is how many processes the system lets a user have at most who is to have no more than so many: enough for
-// us to see that it is too much.
+// MostOfUser is how many processes the system lets a user have whose limit is so many: enough for us to see that it is
+// too much.
 func MostOfUser(processes int) uint64 { return uint64(processes + processes/4 + 64) }
 
 // Limit is one of Limits, by the name of its setting.
@@ -51,7 +51,7 @@ type meter struct {
 	over    chan<- limitExceeded // hears once that it was too much, and must have room for it
 }
 
-// allowed is how much of a piece of output is still within the limit.
+// allowed returns the part of a piece of output that is still within the limit.
 func (m *meter) allowed(piece []byte) []byte {
 	if m.most <= 0 {
 		return piece

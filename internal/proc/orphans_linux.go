@@ -19,9 +19,9 @@ import (
 // leftTime bounds the wait for the end of what was left.
 const leftTime = 5 * time.Second
 
-// EndLeft kills what harnesses that were killed have left running in some directories and below, with all that came of
-// it, and says how many processes that were. What a living harness has started, or one that cannot be seen from here,
-// is let be, and harnesses themselves.
+// EndLeft kills what harnesses that were killed have left running in some directories and below, with everything that
+// it started, and says how many processes that were. What a living harness has started, or one that cannot be seen from
+// here, is left running, and so are harnesses themselves.
 func EndLeft(dirs ...string) (ended int) {
 	struck := map[int]ticks{}
 	for began := time.Now(); time.Since(began) < leftTime; time.Sleep(2 * time.Millisecond) {
@@ -77,7 +77,7 @@ func isUnder(path string, dirs []string) bool {
 }
 
 // abandoned reports whether every harness that a process is of is dead, and there was one, and where the trees that it
-// is of began. A harness of our own kind is none of that: it sees to itself.
+// is of began. A harness of our own kind does not count: it cleans up itself.
 func abandoned(pid int) (yes bool, begun []string) {
 	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -97,7 +97,7 @@ func abandoned(pid int) (yes bool, begun []string) {
 	return len(begun) > 0 && !ourKind(pid), begun
 }
 
-// dead reports whether the process that a mark names has ended, as far as it can be told from here.
+// dead reports whether the process that a mark names has ended, as far as can be seen from here.
 func dead(owner string) bool {
 	part := strings.Split(owner, ".")
 	if len(part) != 3 || part[0] == "" || part[0] != numbers() {
@@ -120,8 +120,7 @@ func ourKind(pid int) bool {
 	return program(strconv.Itoa(pid)) == program("self")
 }
 
-// At finds a process that works in one of some directories or below and whose command line is needed; 0 when there is
-// none.
+// At finds a process that works in one of some directories or below and whose command line is needed; 0 without one.
 func At(dirs []string, wanted func(args []string) bool) (pid int, args []string) {
 	for _, s := range living() {
 		raw, _ := os.ReadFile("/proc/" + strconv.Itoa(s.pid) + "/cmdline")

@@ -19,10 +19,10 @@ func ForgetSecrets() error { return nil }
 // FreeMemory returns unused memory to the system.
 func FreeMemory() { debug.FreeOSMemory() }
 
-// EndLeft does nothing where the system does not tell what a process was started with.
+// EndLeft does nothing where the system does not show the environment of a process.
 func EndLeft(...string) (ended int) { return 0 }
 
-// At tells nothing here.
+// At finds nothing here.
 func At([]string, func([]string) bool) (pid int, args []string) { return 0, nil }
 
 // usage is what a process uses of the machine, which is not measured here.

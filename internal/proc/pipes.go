@@ -48,7 +48,7 @@ func openPipes(s Spec, pulse *Heartbeat, m *meter) (p *pipes, err error) {
 			return nil, err
 		}
 	}
-	if s.As != nil { // who may open /dev/stdout again is the pipe's owner
+	if s.As != nil { // only the pipe's owner can open /dev/stdout again
 		for _, f := range []*os.File{p.childIn, p.childOut, p.childErr} {
 			if f != nil {
 				_ = f.Chown(int(s.As.UID), int(s.As.GID))
@@ -58,7 +58,7 @@ func openPipes(s Spec, pulse *Heartbeat, m *meter) (p *pipes, err error) {
 	return p, nil
 }
 
-// connect gives the process its streams; os/exec opens the null device where there is none.
+// connect gives the process its streams; os/exec opens the null device where one is missing.
 func (p *pipes) connect(cmd *exec.Cmd) {
 	if p.childIn != nil {
 		cmd.Stdin = p.childIn
@@ -76,7 +76,7 @@ func (p *pipes) copyAll() {
 	closeAll(p.childIn, p.childOut, p.childErr)
 	if p.in != nil {
 		go func() { // never waited for: a reader that blocks is the caller's
-			_, _ = io.Copy(p.in, p.spec.Stdin) // a process need not read what it is told
+			_, _ = io.Copy(p.in, p.spec.Stdin) // a process need not read its input
 			_ = p.in.Close()
 		}()
 	}
@@ -141,8 +141,8 @@ func (p *pipes) hand(to io.Writer, chunk []byte) {
 }
 
 // finish reads what is in the pipes, which holds every byte of those who are dead, and waits for nothing but the
-// caller's writers. Who lives on with a pipe in its hands does not delay it. Such a pipe is read on and its bytes
-// thrown away when its writers were spared, so that they do not break; else it is closed.
+// caller's writers. A process that lives on with an open pipe does not delay it. Such a pipe is read on and its bytes
+// thrown away when its writers were spared, so that they do not break; otherwise it is closed.
 func (p *pipes) finish(spared bool) error {
 	for _, f := range []*os.File{p.out, p.err} {
 		if f != nil && f.SetReadDeadline(time.Now()) != nil {

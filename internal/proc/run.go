@@ -16,8 +16,8 @@ import (
 )
 
 // Run runs a process to its end. When it returns, neither the process nor anything it started is left, as far as they
-// can be told apart from the rest (see tree): also what moved to another session or continued in the background of a good
-// run. An error means that the harness could not do its part; what the process did wrong is told by Result.Class.
+// can be distinguished from the rest (see tree): also what moved to another session or continued in the background of a
+// good run. An error means that the harness could not do its part; Result.Class says what the process did wrong.
 func Run(ctx context.Context, s Spec) (Result, error) {
 	if len(s.Argv) == 0 {
 		return Result{Class: NotFound, Exit: -1}, fmt.Errorf("starting a process: no program named")
@@ -174,8 +174,8 @@ type running struct {
 	state   *os.ProcessState   // valid once done is closed
 }
 
-// start starts the process, whose tree began in dir: a box may start it elsewhere. It returns nil when there is none,
-// with the reason.
+// start starts the process, whose tree began in dir: a box may start it elsewhere. It returns nil and the reason when
+// it could not.
 func start(s Spec, dir string) (r *running, err error) {
 	path, err := lookPath(s.Argv[0], s.Env, s.Dir)
 	if err != nil {
@@ -246,7 +246,7 @@ func (r *running) wait(cmd *exec.Cmd) {
 	close(r.done)
 }
 
-// result tells how the process ended. One that we could not end has no exit.
+// result says how the process ended. One that we could not end has no exit.
 func (r *running) result(class Class) (Result, error) {
 	select {
 	case <-r.done:
@@ -331,9 +331,9 @@ func (r *running) within(limit time.Duration, gone func() bool) bool {
 	}
 }
 
-// End ends processes that were spared, with everything that came of them: TERM, and KILL when the grace is over (0:
-// DefaultGrace). It returns when they are gone, or a few seconds after the grace when the system does not let them end.
-// Ids of processes that have ended since they were spared are skipped.
+// End ends processes that were spared, with everything that they started: TERM, and KILL when the grace is over (0:
+// DefaultGrace). It returns when they are gone, or a few seconds after the grace when the system does not end them. Ids
+// of processes that have ended since they were spared are skipped.
 func End(pids []int, grace time.Duration) {
 	active.add(1)
 	defer active.add(-1)

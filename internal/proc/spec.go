@@ -26,13 +26,14 @@ type Spec struct {
 	Ending
 	// As is whom it runs as, without privileges to gain from there; nil is ourselves. Env should set its HOME.
 	As *User
-	// Box keeps it from what is none of its business; nil: nothing does.
+	// Box keeps it from what it must not reach; nil: nothing does.
 	Box Box
-	// WritableDir is a directory that was made for it alone, and that a Box lets it write; "" is none.
+	// WritableDir is a directory that was made for it alone, and that a Box lets it write. It can be empty.
 	WritableDir string
-	// AllowedAddress is an address of this machine that a Box lets it reach, at the same address: "127.0.0.1:8080"; "" is none.
+	// AllowedAddress is an address of this machine that a Box lets it reach, at the same address: "127.0.0.1:8080". It
+	// can be empty.
 	AllowedAddress string
-	// Limits are what it may take, with all that comes of it.
+	// Limits are what it may take, with everything that it starts.
 	Limits Limits
 }
 
@@ -63,9 +64,9 @@ type Ending struct {
 	Grace time.Duration
 	// Hurry, when closed, ends Interrupt and Grace at once. Before something stops the process it does nothing.
 	Hurry <-chan struct{}
-	// Spare is asked when the process has ended by itself, also by a signal that was not ours. The processes whose ids it
-	// returns are left running with all that has come of them, for End to end; the rest of the tree is killed. What they
-	// write to the streams that they inherited is read and thrown away for as long as we live.
+	// Spare is asked when the process has ended by itself, also by a signal that was not ours. The processes whose ids
+	// it returns are left running with everything that they have started, until End; the rest of the tree is killed.
+	// What they write to the streams that they inherited is read and thrown away for as long as we live.
 	Spare func() []int
 }
 
@@ -120,11 +121,10 @@ type Result struct {
 	Why string
 }
 
-// Box keeps a process from what is none of its business: files, processes, hosts. What holds in it, the Box says
-// elsewhere.
+// Box keeps a process from what it must not reach: files, processes, hosts. What holds in it, the Box says elsewhere.
 type Box interface {
-	// Enter makes of what is to be run what is run instead: s with another program, arguments and environment, and without
-	// s.Box. The error wraps ErrNotFound or ErrNotExecutable when there is no such program.
+	// Enter returns what is run instead of s: s with another program, arguments and environment, and without s.Box. The
+	// error wraps ErrNotFound or ErrNotExecutable when there is no such program.
 	Enter(s Spec) (SandboxedCommand, error)
 }
 
@@ -136,7 +136,7 @@ type SandboxedCommand struct {
 	Keepers int
 	// Wraps says that the keepers tell by an exit code of 128 and more that a signal has ended what they keep.
 	Wraps bool
-	// Leave is called once, when nothing of it runs any more; nil: nothing is to be done.
+	// Leave is called once, when nothing of it runs. It can be nil.
 	Leave func()
 }
 

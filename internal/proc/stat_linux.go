@@ -29,14 +29,14 @@ type stat struct {
 // the same id.
 type ticks uint64
 
-// clock is the time as processes' start times tell it.
+// clock is the time in the unit of processes' start times.
 func clock() ticks {
 	var now unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) // known since Linux 2.6.39
 	return ticks(now.Nano() / int64(10*time.Millisecond))
 }
 
-// dead reports whether nothing of a process runs any more. One whose first thread has ended looks dead and is not.
+// dead reports whether nothing of a process is running. One whose first thread has ended looks dead and is not.
 func (s stat) dead() bool { return (s.state == 'Z' || s.state == 'X') && s.threads < 2 }
 
 // readStat reads without the runtime's poller, which has no use here and costs as much as the rest.
@@ -190,7 +190,7 @@ func reap(pid int) bool {
 	return err == nil && got == pid
 }
 
-// Name is what the system calls a process: the first 15 bytes of its program's name; empty when that cannot be told.
+// Name is what the system calls a process: the first 15 bytes of its program's name; empty when that cannot be read.
 func Name(pid int) string {
 	name, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tree is a process, its root, and everything that came of it. Agents and builds start sessions of their own, so the
+// tree is a process, its root, and everything that it started. Agents and builds start sessions of their own, so the
 // root's group is not enough. Everything that lives below the root or below an orphan of the tree belongs to it. An
 // orphan is our own child (see family) and belongs to the tree
 //
@@ -43,8 +43,8 @@ type tree struct {
 	other, struck map[int]ticks
 }
 
-// newTree makes a tree active. Its root is to be started in dir with entry in its environment, which says whose it is
-// and where it began.
+// newTree makes a tree active. Start its root in dir with entry in its environment, which says whose it is and where it
+// began.
 func newTree(dir string) (t *tree, entry string, err error) {
 	var b [12]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -138,7 +138,7 @@ func (t *tree) kill() {
 // freeze stops a process.
 func freeze(s stat) { _ = syscall.Kill(s.pid, syscall.SIGSTOP) }
 
-// halt stops every process of the tree, so that none makes another while they are killed.
+// halt stops every process of the tree, so that it starts no other while they are killed.
 func (t *tree) halt() {
 	halted := map[int]ticks{}
 	for began := time.Now(); time.Since(began) < killing; {
@@ -180,13 +180,13 @@ func interrupt(p *os.Process) {
 	_ = p.Signal(syscall.SIGCONT)
 }
 
-// processTrees is every tree of this process. Its lock is held for looks at a few processes, never while one is waited for or
-// started.
+// processTrees is every tree of this process. Its lock is held for looks at a few processes, never while ralph waits
+// for one or starts it.
 //
 // Our children are of three kinds: roots of trees, which os/exec waits for; what others in this process start through
 // os/exec; and orphans, which are ours to end and to reap. Linux gives orphans to our first thread, on which no one but
 // the main goroutine runs (see init), so what others start is never among them. What the main goroutine itself starts
-// beside this package is told by our session, which nothing of a tree is ever in: it must not start a process in a
+// beside this package is known by our session, which nothing of a tree is ever in: it must not start a process in a
 // session of its own while a tree is active. On kernels without lists of children (CONFIG_PROC_CHILDREN), nor must
 // anyone.
 type processTrees struct {
@@ -355,8 +355,8 @@ func (f *processTrees) orphans(t *tree, late bool, each func(stat)) (mine []stat
 	return mine, again
 }
 
-// owner is the active tree that an orphan belongs to; nil when that is none of them, or cannot be said. It is not sure
-// of one that is just becoming another program.
+// owner is the active tree that an orphan belongs to; nil when it belongs to another process, or that cannot be said.
+// It is not sure of one that is just becoming another program.
 func (f *processTrees) owner(s stat) (t *tree, sure bool) {
 	for _, rest := range f.resting {
 		if rest.holds(s) {
@@ -434,8 +434,8 @@ func (t *tree) members() (found []stat, again bool) {
 	return found, again || died
 }
 
-// left lists what is alive and ours to end, as far as one look tells: orphans only, since what is below them becomes an
-// orphan when they die, and their death is told to no one who could start them again. With each it does something at
+// left lists what is alive and ours to end, as far as one look shows: orphans only, since what is below them becomes an
+// orphan when they die, and no one who could start them again learns of their death. With each it does something at
 // once.
 func (t *tree) left(late bool, each func(stat)) (left []stat, again bool) {
 	if !t.taken && childless() {
@@ -462,8 +462,8 @@ func (t *tree) killProcess(s stat) {
 	t.struck[s.pid] = s.start
 }
 
-// descendants lists the processes whose ids are in a set and all that came of them, which joins the set; when wide, by group
-// and session too. What is to be skipped is left out, with what is below that alone.
+// descendants lists the processes whose ids are in a set and everything that they started, which joins the set; when
+// wide, by group and session too. What skip names is left out, with what is only below that.
 func descendants(all []stat, in map[int]bool, wide bool, skip func(stat) bool) (found []stat) {
 	rest := slices.DeleteFunc(all, skip)
 	for again := true; again; {
@@ -560,7 +560,7 @@ func anySpared() bool {
 }
 
 // keepers are the processes of the tree that only keep its box, from the root down, and the one that they keep. While
-// that does not exist yet, or no more, nothing is kept, and the root is a process as any other.
+// that does not exist, nothing is kept, and the root is a process as any other.
 func (t *tree) keepers() (keep []int, kept int) {
 	if t.kept == 0 {
 		return nil, t.root

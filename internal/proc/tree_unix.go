@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// tree is a process group: what moves to a session of its own is out of reach here, and what is to be spared has to
-// have done so.
+// tree is a process group: what moves to a session of its own is out of reach here, and what is spared must have done
+// so.
 type tree struct{ groups []int }
 
 func newTree(string) (*tree, string, error) { return new(tree), markPrefix + "=1", nil }

@@ -19,14 +19,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// usage is what a process has taken of the machine, with all that came of it. What the whole machine has in use is
-// asked first, which costs microseconds; the processes themselves are examined only where that is more than one of
+// usage is what a process has taken of the machine, with everything that it started. What the whole machine has in use
+// is asked first, which costs microseconds; the processes themselves are examined only where that is more than one of
 // them may have.
 type usage struct {
 	limits Limits
 	disks  []*disk
 	ooms   int64  // how often the system had killed something for want of memory before it began
-	group  *group // nil: there is none
+	group  *group // nil: without one
 }
 
 // newUsage begins to count, before the process does.
@@ -225,7 +225,7 @@ func Memory() int64 {
 // disk is a file system, as some directories see it.
 type disk struct {
 	device uint64
-	dirs   []string // the first is the one that people are told
+	dirs   []string // messages name the first
 	used   int64    // bytes when the count began
 }
 
@@ -285,8 +285,8 @@ func (t *usage) full() (e limitExceeded, ok bool) {
 // holdsTime bounds the search of holds.
 const holdsTime = 10 * time.Second
 
-// holds reports whether the directories hold so many bytes, as far as that can be told in time: the reserve of the file
-// system is kept anyway.
+// holds reports whether the directories hold so many bytes, as far as that can be counted in time: the reserve of the
+// file system is kept anyway.
 func (d *disk) holds(most int64) bool {
 	began, held := time.Now(), int64(0)
 	for _, dir := range d.dirs {
@@ -441,7 +441,7 @@ func (g *group) remove() {
 const groupPrefix = "ralph-"
 
 // findGroups is a directory in which groups can be made that the kernel holds to limits of processes and memory; empty
-// when there is none.
+// without one.
 func findGroups(mountinfo, own string) string {
 	at, top := ownGroup(mountinfo, own)
 	for dir := at; dir != "" && within(top, dir); dir = filepath.Dir(dir) {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// targets are what the probe is told of the machine that it attacks. Every secret is there, in another form.
+// targets are what the probe knows of the machine that it attacks. Every secret is there, in another form.
 type targets struct {
 	Base    string // the directory that everything of the test is in
 	Home    string // of whom ralph belongs to
@@ -40,7 +40,7 @@ type attempt struct {
 // servers are what listens on this machine, and what is in its memory.
 type servers struct {
 	TCP, UDP string // at ports that no one is given
-	Late     string // at a port as the system gives to whoever asks
+	Late     string // at a port that the system assigned
 	Sockets  []string
 	Abstract string
 	Memory   int // a segment of shared memory, by number
@@ -74,7 +74,7 @@ const (
 	inClone                // the same, where there is a person's clone
 	ofOthers               // the same, by those who come after the agent
 	byAgent                // the agent alone
-	byReviewer             // the reviewer alone
+	byReviewer             // only the reviewer
 )
 
 func (p probe) asks(a *attempt) bool {

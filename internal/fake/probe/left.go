@@ -22,8 +22,8 @@ const inShared = "a file in shared memory"
 // mark is the name of what an agent leaves behind.
 const mark = "probe-left"
 
-// left are the places where an agent leaves something, and where others look for it. Worktrees are none: what is there
-// is the work.
+// left are the places where an agent leaves something, and where others look for it. Worktrees are not among them: what
+// is there is the work.
 func left() []string {
 	return []string{os.Getenv("HOME"), os.TempDir(), "/tmp", "/var/tmp", "/dev/shm", filepath.Dir(os.Getenv("GOCACHE")),
 		os.Getenv("GOCACHE"), os.Getenv("CARGO_HOME")}
@@ -67,7 +67,7 @@ func lingering(base string) (dirs []string) {
 	return dirs
 }
 
-// victim is a process of the same user, who keeps a secret in the kernel, until no one needs it any more.
+// victim is a process of the same user, who keeps a secret in the kernel, until no one needs it.
 func victim() {
 	_, _ = unix.AddKey("user", "ralph-probe", []byte(os.Getenv("PROBE_KEYRING")), unix.KEY_SPEC_USER_KEYRING)
 	_, _ = io.Copy(io.Discard, os.Stdin)

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command probe is a hostile program. Whoever runs in a box, as an agent, a reviewer, a check, a setup or a child of
-// one of them, runs it; it tries everything in its table and writes down what it has reached. The tests beside it run
-// it by the real ralph, in every configuration that the machine allows.
+// Command probe is a hostile program. An agent, a reviewer, a check, a setup or a child of one of them runs it in a
+// box; it tries everything in its table and writes down what it has reached. The tests beside it run it by the real
+// ralph, in every configuration that the machine allows.
 package main
 
 import (

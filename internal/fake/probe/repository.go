@@ -29,7 +29,7 @@ func (a *attempt) inRepository(do func(git string) string) string {
 	return ""
 }
 
-// repositoryProbes write what decides how git works for whoever comes next, and what ralph goes by.
+// repositoryProbes write what decides how git works for the next process, and what ralph goes by.
 var repositoryProbes = []probe{
 	{gitDecides, "a hook", forbidden, func(a *attempt) string {
 		return a.inRepository(func(git string) string { return a.makes(git + "/hooks") })

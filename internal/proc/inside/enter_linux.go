@@ -165,10 +165,10 @@ func handOver(socket string, carry []string) (address string, err error) {
 	return address, nil
 }
 
-// lay mounts layers, covers what they are made of, and gives up the right to mount. The places are whatever whoever was
-// in this box's home has made of them: they lead nowhere but within the box.
+// lay mounts layers, covers what they are made of, and gives up the right to mount. The places are what earlier
+// processes in this box's home have made of them: they lead nowhere but within the box.
 func lay(layers []Layer) error {
-	// the namespace of mounts is that of whoever made the box, in which we have no rights
+	// the namespace of mounts is that of the process that made the box, in which we have no rights
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("mounting caches: %w", err)
 	}

@@ -67,9 +67,9 @@ func join(parts ...program) (all program) {
 }
 
 // filter lets a process make sockets for TCP, pairs of sockets that are connected to each other alone, and those by
-// which it is told of its network; and of others what s says. io_uring makes sockets past any filter, and fast open
-// connects past Landlock. The keys that the kernel keeps for a user are not shown. In a namespace of users a process has
-// every right, and with it all of the kernel that only root can reach otherwise.
+// which it learns about its network; and of others what s says. io_uring makes sockets past any filter, and fast open
+// connects past Landlock. The keys that the kernel keeps for a user are not shown. In a namespace of users a process
+// has every right, and with it all of the kernel that only root can reach otherwise.
 func filter(s Sockets, kinds []calls) (p program) {
 	for _, k := range kinds {
 		body := join(load(atCall), when(unix.BPF_JGE, k.above(), answer(unknown)), k.call(k.uring, answer(unknown)))
@@ -103,7 +103,7 @@ func newUser() program {
 // socketOf is what socketcall makes a socket by. Its arguments are where no filter sees them.
 const socketOf = 1
 
-// above is the first number that is none of the kind's calls.
+// above is the first number beyond the kind's calls.
 func (k calls) above() uint32 {
 	if k.most == 0 {
 		return 1<<32 - 1
@@ -176,8 +176,8 @@ func KnowsSockets() bool {
 	return no == 0 && len(kinds) > 0
 }
 
-// kindsOf are the kinds of programs that run on an architecture, as Go names it, its own first. There are none where
-// no one has looked.
+// kindsOf are the kinds of programs that run on an architecture, as Go names it, its own first. An unknown architecture
+// has no kinds.
 func kindsOf(architecture string) []calls {
 	switch architecture {
 	case "amd64":

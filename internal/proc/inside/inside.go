@@ -11,7 +11,7 @@ import (
 // Entry is the argument by which our own program is started within a box, to make it ready and become what was meant.
 const Entry = "__box"
 
-// Steps are what there is to do in a box before the program begins.
+// Steps are done in a box before the program starts.
 type Steps struct {
 	Look   bool   `json:"look,omitempty"`   // whether the program could begin is all that is asked
 	Socket string `json:"socket,omitempty"` // where someone outside takes the listeners of this box

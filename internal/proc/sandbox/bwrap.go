@@ -69,7 +69,7 @@ func (s *Sandbox) try(ctx context.Context) error {
 		case why == "":
 			s.homes.tried = true
 			return nil
-		// the socket of someone who ended meanwhile: it cannot be covered any more, and need not be
+		// the socket of someone who ended meanwhile: it can no longer be covered, and need not be
 		case again == 0 || !strings.Contains(why, "Can't create file at "):
 			return &UnavailableError{"it is here and does not work: " + why}
 		}
@@ -174,7 +174,8 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	}}, nil
 }
 
-// userns reports whether a use may make namespaces of users: who has made a change may not, nor who reviews it.
+// userns reports whether a use may make namespaces of users: an agent that makes a change cannot, nor one that reviews
+// it.
 func (s *Sandbox) userns(u Use) bool { return s.o.Userns && !u.turn() }
 
 // steps are what is done in the box. Its user has a namespace of its own, in which the system counts processes, unless

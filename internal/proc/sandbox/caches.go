@@ -24,7 +24,7 @@ type toolCache struct {
 	name  string // in a directory of caches
 	env   string // says where the user has it
 	own   string // where else it is, from the home
-	sub   string // what of it is shared: beside caches there are programs, configuration and passwords
+	sub   string // the shared part: beside caches there are programs, configuration and passwords
 }
 
 const (

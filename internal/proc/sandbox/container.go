@@ -160,7 +160,8 @@ func readable(o Options) (args []string) {
 	return args
 }
 
-// mounted says as mounts of an engine what bubblewrap is told. Of two at one place the last counts: engines refuse both.
+// mounted turns arguments of bubblewrap into mounts of an engine. Of two at one place the last counts: engines refuse
+// both.
 func mounted(binds []string) (args []string, err error) {
 	last := map[string]int{}
 	for i := 0; i+2 < len(binds); i += 3 {

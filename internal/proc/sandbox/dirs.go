@@ -141,7 +141,7 @@ func copyProgram(from, to string) error {
 func (s *Sandbox) Mapped() bool { return s != nil && (s.Mode == Bwrap || s.Mode == Container) }
 
 // What is shown in a home of the run's own needs a place there, which bubblewrap makes where it is missing, with all
-// rights, and through any link that leads to it. Whoever was in that home before may have put such links there, also
+// rights, and through any link that leads to it. Earlier processes in that home may have put such links there, also
 // ones that lead to bubblewrap's own view of this machine (/oldroot). So the places are made before, through none.
 
 // places makes the places of mounts that lie in a home or in its cache. Mounts are triples as bubblewrap takes them.
@@ -164,7 +164,7 @@ func (s *Sandbox) places(mounts []string, at, in dirs) error {
 	return nil
 }
 
-// place makes one. A link that is to be made there is made by bubblewrap.
+// place makes one. Bubblewrap makes a link itself.
 func (s *Sandbox) place(dir, name, how, from string) error {
 	root, err := files.OpenDir(dir)
 	if err != nil {

@@ -293,7 +293,7 @@ func carry(l net.Listener, address string) {
 	}
 }
 
-// allowedHosts is what of the network may be spoken to. An entry is a host ("api.anthropic.com"), what is below one
+// allowedHosts are the hosts that a box can connect to. An entry is a host ("api.anthropic.com"), what is below one
 // ("*.npmjs.org"), all of the public network ("*"), or a host with its port ("localhost:8080"). Without a port it is 80
 // and 443.
 type allowedHosts []string

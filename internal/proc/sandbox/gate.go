@@ -83,7 +83,7 @@ func (g *listenerSocket) take(e *egress) {
 		return
 	}
 	defer c.Close()
-	_ = g.socket.Close() // what comes later is none of ours
+	_ = g.socket.Close() // what comes later is not ours
 	files, ok := received(c.(*net.UnixConn), 1+len(g.carried))
 	if !ok {
 		return // the box says that no one has answered

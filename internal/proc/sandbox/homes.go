@@ -16,7 +16,7 @@ import (
 
 // Uses share no home. All of theirs start as what the setup has left in its own when it ran on the base commit, before
 // anyone else had run; from then on no box may write that one. So what an agent, or a test that it wrote, leaves in a
-// home decides neither how a check goes nor what a reviewer is told. Where that is too much to copy, they start empty.
+// home decides neither how a check goes nor what a reviewer reads. Where that is too much to copy, they start empty.
 
 // of is the home of a use.
 func (h *homes) of(u Use) *home {
@@ -69,7 +69,7 @@ func (s *Sandbox) inherited(u Use) string {
 }
 
 // SealHome says that the setup has run on the base commit: what it has left in its home is what all other homes begin
-// with, and nothing runs there any more. bare says that the home of the checks lacks that.
+// with, and nothing runs there after that. bare says that the home of the checks lacks that.
 func (s *Sandbox) SealHome() (bare bool, err error) {
 	if !s.ownHomes() {
 		return false, nil
@@ -91,8 +91,8 @@ func (s *Sandbox) SealHome() (bare bool, err error) {
 	return s.homes.large, s.beginHome(Checks, s.homes.of(Checks)) // now, and not in the time of the first check
 }
 
-// RenewHome makes the home and the caches of the checks again, for a setup on a commit of the run's: what that leaves
-// there is for the checks alone. The home is empty then.
+// RenewHome makes the home and the caches of the checks again, for a setup on a commit of the run's: only the checks
+// use what that leaves there. The home is empty then.
 func (s *Sandbox) RenewHome() error {
 	_, err := s.resetCheckHome("")
 	return err
@@ -116,7 +116,7 @@ func (s *Sandbox) resetCheckHome(from string) (bare bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err = s.freshCaches()
-	if h := s.homes.of(Checks); err == nil && h.made { // else the first of them makes it
+	if h := s.homes.of(Checks); err == nil && h.made { // otherwise the first of them makes it
 		err = s.makeHome(Checks, from)
 		h.made = err == nil
 	}
@@ -190,9 +190,9 @@ func (s *Sandbox) makeDirs(u Use) error {
 	return s.makeCaches(u)
 }
 
-// A runner of GitHub's keeps what is none of an agent's business in directories of its own: the event, the job's token
-// that a checkout has left, files by which steps tell the runner what to do, what other steps have written, and logins
-// of its own. In a container they lie below /github, elsewhere where the variables of the job say.
+// A runner of GitHub's keeps what an agent must not reach in separate directories: the event, the job's token that a
+// checkout has left, files by which steps tell the runner what to do, what other steps have written, and logins of its
+// own. In a container they lie below /github, elsewhere where the variables of the job say.
 
 // prepareDirs makes what boxes of this machine need: homes, gates, and the look at what there is to see.
 func (s *Sandbox) prepareDirs() (err error) {
@@ -206,7 +206,7 @@ func (s *Sandbox) prepareDirs() (err error) {
 	}
 	s.cleanup = append(s.cleanup, discard)
 	s.base = filepath.Join(s.scratch, "base")
-	if o.As != nil { // who may pass, but not look around
+	if o.As != nil { // that user can pass, but not list it
 		if err := os.Chmod(s.scratch, 0o711); err != nil {
 			return fmt.Errorf("making a directory for the sandbox: %w", err)
 		}

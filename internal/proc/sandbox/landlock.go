@@ -97,7 +97,7 @@ func (l *landlocked) sockets(u Use) *inside.Sockets {
 	return &inside.Sockets{Unix: all || l.abi >= llUnix, UDP: all || l.abi >= llUDP, Userns: l.s.userns(u)}
 }
 
-// servers bounds the ports that the system gives to whoever listens at any: servers of tests are there.
+// servers bounds the ports that the system assigns: servers of tests are there.
 func servers() (from, to int) {
 	text, _ := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if n, err := fmt.Sscan(string(text), &from, &to); n == 2 && err == nil && from >= 1024 && to > from {
@@ -142,7 +142,7 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 		v.show(o.Home, resolved)
 	}
 	_, judge := o.judged(s.Dir)
-	if judge { // the worktree is none of its business
+	if judge { // it must not reach the worktree
 		v.hidden = append(v.hidden, clone(o.Dir, o.Home))
 	} else {
 		v.elsewhere(&o, s.Dir)
@@ -245,7 +245,7 @@ func moved(env []string, from, to string, v visiblePaths) []string {
 	return env
 }
 
-// devices are those that anything may use. A disk is none of them.
+// devices are those that anything may use. A disk is not among them.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx",
 	"/dev/pts", "/dev/shm"}
 

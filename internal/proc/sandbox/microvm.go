@@ -32,7 +32,7 @@ func (m *microVM) judge() (*microVM, error) {
 	if len(m.s.o.Hide) > 0 {
 		c.name = machineName(m.s.o.Hide[0]) + "-checks"
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), createLimit) // the first check is waited for
+	ctx, cancel := context.WithTimeout(context.Background(), createLimit) // the first check waits for it
 	defer cancel()
 	if m.checksErr = c.start(ctx); m.checksErr != nil {
 		m.checksErr = fmt.Errorf("making the sandbox of the checks: %w", m.checksErr)

@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Open chooses a mode, and finds out whether it works by running something in it. When nothing better was asked for
-// than what there is, its Log has one line that says so; else the error is an *UnavailableError.
+// Open chooses a mode, and finds out whether it works by running something in it. Its Log gets one line about the
+// choice. The error is an *UnavailableError if what the options require cannot be had.
 func Open(ctx context.Context, o Options) (*Sandbox, error) {
 	if o.Mode == Off {
 		return &Sandbox{Mode: Off, Line: "sandbox: off: agents and checks can read and write what their user can, and " +
@@ -131,7 +131,7 @@ func openMode(ctx context.Context, o Options, mode string) (s *Sandbox, err erro
 }
 
 // Starts finds out whether a program can begin in a box: whether it is seen there, with the interpreter that it names.
-// With arguments it is run, too, and has to end well. The error is a sentence, for whoever has to fix it.
+// With arguments it is run, too, and has to end well. The error is a sentence for the user.
 func (s *Sandbox) Starts(ctx context.Context, u Use, program string, env []string, args ...string) error {
 	if s == nil || s.maker == nil || s.Mode == DockerSandbox { // whose machine was made with its agent
 		return nil

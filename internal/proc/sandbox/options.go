@@ -126,7 +126,7 @@ const (
 	SetupForAgent
 )
 
-// UnavailableError says why what was asked for cannot be had here. It is a sentence, for the person who asked.
+// UnavailableError says in a sentence why a sandbox cannot be had here.
 type UnavailableError struct{ Why string }
 
 func (e *UnavailableError) Error() string { return e.Why }
@@ -226,7 +226,7 @@ func real(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// over reports whether a path is another or lies above it.
+// over reports whether a path is another or is above it.
 func over(path, other string) bool {
 	if path == "" || other == "" {
 		return false
@@ -285,7 +285,7 @@ func ofRunner(env []string) (dirs, files []string) {
 			files = append(files, file)
 		}
 	}
-	// all work of a runner lies beside its _temp, and the runner itself, with its login, around that
+	// all work of a runner is beside its _temp, and the runner itself, with its login, around that
 	temp := proc.Value(env, "RUNNER_TEMP")
 	if work := filepath.Dir(temp); filepath.IsAbs(temp) && filepath.Base(temp) == "_temp" {
 		dirs = append(dirs, work)

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// linked are the repository of a worktree, and that of the clone it belongs to; empty when they cannot be told. The
+// linked are the repository of a worktree, and that of the clone it belongs to; empty when they cannot be found. The
 // repository must know of the worktree: anyone can write a file that points to someone's home.
 func linked(file string) (dir, common string) {
 	text, err := files.Read(file)

@@ -27,7 +27,7 @@ type Sandbox struct {
 	homes    homes
 	// base has the caches that the setup and the checks fill on the base commit.
 	base         string
-	sealedCaches bool    // no one writes there any more
+	sealedCaches bool    // no one writes there after that
 	layered      bool    // a box may mount, and lays its own caches over others
 	own          []layer // the user's caches
 	cleanup      []func()
@@ -35,7 +35,7 @@ type Sandbox struct {
 
 // maker makes boxes of one mode.
 type maker interface {
-	// enter turns what is to be run into what is run.
+	// enter returns what is run instead of s.
 	enter(u Use, s proc.Spec) (proc.SandboxedCommand, error)
 }
 
@@ -54,7 +54,7 @@ func (s *Sandbox) Close() {
 type homes struct {
 	byDir   map[string]*home // two uses may share one
 	tried   bool             // boxes work here
-	sealed  bool             // no one runs in the home of the setup any more: the others begin as copies of it
+	sealed  bool             // no one runs in the home of the setup after that: the others begin as copies of it
 	large   bool             // or as none: that home is too much to copy
 	reading int              // how many turns read now
 	git     []byte           // what one has of the user's git configuration; nil: no one has looked

@@ -15,7 +15,7 @@ type visiblePaths struct {
 	hidden []string // directories that are empty there
 	blank  []string // files that are
 	shown  []string // what is seen though it is in what is hidden
-	closed []string // what of it never is
+	closed []string // the parts that never are
 	others []string // of the hidden ones those of other people
 	links  [][2]string
 	as     *proc.User // who looks; nil: we
@@ -143,7 +143,7 @@ func (v *visiblePaths) show(home, path string) {
 	}
 }
 
-// reach reports whether whoever looks may pass through the directories that lead to a path.
+// reach reports whether the box's user can pass through the directories that lead to a path.
 func (v *visiblePaths) reach(path string) bool {
 	if v.as == nil || v.as.UID == 0 {
 		return true
