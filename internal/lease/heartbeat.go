@@ -23,14 +23,6 @@ const (
 	Patience   = 45 * time.Second
 )
 
-// How a server's lease lasts, and from when on it is renewed: no one looks at it in between, since the server says by
-// itself who shall stop. Versions that believe no lease for more than ten minutes see it as held, too.
-const (
-	longTime      = 25 * time.Minute
-	longRenewTime = 9 * time.Minute
-	longBeat      = 30 * time.Second
-)
-
 // LongBeats are when a server's lease is thought of, which asks the remote nothing; they end with the process.
 func LongBeats() <-chan time.Time { return time.Tick(longBeat) }
 

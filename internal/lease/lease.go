@@ -1,16 +1,18 @@
 package lease
 
 import (
-	"context"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
+	"net/url"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/git"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // A run of the bot is held by a lease on its remote: the ref refs/ralph/leases/<task>, at a commit without parents
@@ -47,9 +49,9 @@ type Lease struct {
 
 // Stop is the wish that a run stops.
 type Stop struct {
-	By  string    // a login; "" when no one knows
-	Why string    // what goes before the name: "asked to stop", "issue closed"; "" is the former
-	At  time.Time // when
+	By  string    `json:"by"`            // a login; "" when no one knows
+	Why string    `json:"why,omitempty"` // what goes before the name: "asked to stop", "issue closed"; "" is the former
+	At  time.Time `json:"at"`            // when
 }
 
 func (s Stop) String() string {
@@ -115,109 +117,151 @@ func (l Lease) Ref() git.RemoteRef {
 	return git.RemoteRef{Name: refs + l.Task, Commit: l.sha}
 }
 
-// hintRefs is where what people say to runs is, each at the name of its task: a commit without parents with one file.
-// It is separate from the lease, which is read far more often.
-const hintRefs = "refs/ralph/hints/"
+// fileName is the only file of a lease's commit.
+const fileName = "lease.json"
 
-// How much is kept of what people say.
+// How much of a lease is read at all.
 const (
-	hintFile  = "hints.json"
-	mostHints = 20        // the newest
-	hintBytes = 4 << 10   // of one
-	hintsSize = 512 << 10 // bytes of the file
+	maxFile = 4 << 10
+	maxText = 120 // runes of one of its texts
+	maxURL  = 500
 )
 
-// Hint is something that a person says to a run while it works.
-type Hint struct {
-	ID   string    `json:"id"`             // "comment-123": the same however often it is sent
-	Task string    `json:"task,omitempty"` // filled in by Say
-	By   string    `json:"by"`             // login
-	Text string    `json:"text"`
-	At   time.Time `json:"at"`
+// fileText is the file's content. Another version is another shape.
+type fileText struct {
+	Version int       `json:"version"`
+	Task    string    `json:"task"`
+	Run     string    `json:"run,omitempty"`
+	Owner   string    `json:"owner"`
+	RunURL  string    `json:"run_url,omitempty"`
+	Key     string    `json:"key"`
+	Taken   time.Time `json:"taken_at"`
+	Until   time.Time `json:"until"`
+	Stop    *Stop     `json:"stop,omitempty"`
 }
 
-// AddHint leaves a hint for the run of h.Task. One that already exists is left as it is.
-func (c *Client) AddHint(ctx context.Context, h Hint) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	h.Text = safetext.FirstBytes(h.Text, hintBytes)
-	for range tries {
-		commit, all, err := c.hints(ctx, h.Task)
-		if err != nil {
-			return fmt.Errorf("reading what was said to the run of %s: %w", h.Task, err)
-		}
-		if c.dryRun || slices.ContainsFunc(all, func(o Hint) bool { return o.ID == h.ID }) {
-			return nil
-		}
-		all = append(all, h)
-		text, err := json.Marshal(all[max(0, len(all)-mostHints):])
-		if err != nil {
-			return fmt.Errorf("writing a hint down: %w", err)
-		}
-		file := git.RefFile{Content: text, Date: c.clock()}
-		next, err := c.store.Write(ctx, hintFile, "ralph: hints for "+h.Task+"\n", file)
-		if err != nil {
-			return fmt.Errorf("writing a hint down: %w", err)
-		}
-		if err = c.store.Move(ctx, hintRefs+h.Task, commit, next); err == nil {
-			return nil
-		}
-		if !stale(err) {
-			return fmt.Errorf("leaving a hint for the run of %s: %w", h.Task, err)
-		}
+const version = 1
+
+// text is the file of a lease.
+func (l Lease) text() ([]byte, error) {
+	t := fileText{
+		Version: version, Task: l.Task, Run: nameText(l.Run), Owner: nameText(l.Owner), RunURL: webAddress(l.RunURL),
+		Key: l.key, Taken: l.Taken.UTC(), Until: l.Until.UTC(),
 	}
-	return fmt.Errorf("leaving a hint for the run of %s: others keep leaving theirs; ask again in a moment", h.Task)
+	if l.Stop != nil {
+		t.Stop = &Stop{loginText(l.Stop.By), plainText(l.Stop.Why), l.Stop.At.UTC()}
+	}
+	text, err := json.MarshalIndent(t, "", "  ")
+	return append(text, '\n'), err
 }
 
-// Hints are what people have said to the run of a task, oldest first, at most 20. What cannot be read is nothing.
-func (c *Client) Hints(ctx context.Context, task string) ([]Hint, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, all, err := c.hints(ctx, task)
-	if err != nil {
-		return nil, fmt.Errorf("reading what was said to the run of %s: %w", task, err)
+// read makes a lease of what the remote has, which may be anything. No lease is believed for longer than longestRead
+// after its commit's date, and none at all when that lies too far ahead: it would hold the run forever.
+func read(task string, f git.RefFile, now time.Time) Lease {
+	l, why := parse(task, f.Content)
+	l.sha = f.Commit
+	if l.Unreadable = why; why != "" {
+		l.Until = f.Date.Add(longest)
+	} else if end := f.Date.Add(longestRead); l.Until.After(end) {
+		l.Until = end
 	}
-	return all, nil
+	if f.Date.IsZero() || f.Date.After(now.Add(longest)) {
+		l.Until = time.Time{}
+	}
+	return l
 }
 
-// ForgetHints removes the hints for a task, of which the run has taken in those with these IDs. Where there are others
-// all stay: the run has not read them.
-func (c *Client) ForgetHints(ctx context.Context, task string, heard []string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	commit, all, err := c.hints(ctx, task)
-	if err != nil || commit == "" ||
-		slices.ContainsFunc(all, func(h Hint) bool { return !slices.Contains(heard, h.ID) }) {
-		return err
+// parse reads the file, or says in a few words why it cannot.
+func parse(task string, text []byte) (l Lease, why string) {
+	var t fileText
+	unread := Lease{Task: task}
+	if text == nil {
+		return unread, fmt.Sprintf("it has no file %s of at most %d bytes", fileName, maxFile)
 	}
-	if err = c.store.Move(ctx, hintRefs+task, commit, ""); stale(err) {
-		return nil
+	from := json.NewDecoder(bytes.NewReader(text))
+	from.DisallowUnknownFields()
+	if err := from.Decode(&t); err != nil {
+		return unread, "it is not written as ralph writes it"
 	}
-	return err
+	if _, err := from.Token(); !errors.Is(err, io.EOF) {
+		return unread, "it is not written as ralph writes it"
+	}
+	switch {
+	case t.Version != version:
+		return unread, "another version of ralph wrote it"
+	case t.Task != task:
+		return unread, "it is of another task"
+	case t.Key == "" || t.Until.IsZero():
+		return unread, "it does not say whose it is and until when"
+	case len(t.Key) > maxText: // with a wish to stop it would be too large to be read
+		return unread, "it is not written as ralph writes it"
+	}
+	l = Lease{
+		Task: task, Run: nameText(t.Run), Owner: nameText(t.Owner), RunURL: webAddress(t.RunURL),
+		key: t.Key, Taken: t.Taken.UTC(), Until: t.Until.UTC(),
+	}
+	if t.Stop != nil {
+		l.Stop = &Stop{By: loginText(t.Stop.By), Why: plainText(t.Stop.Why), At: t.Stop.At.UTC()}
+	}
+	if _, err := l.text(); err != nil { // a wish to stop could not be added: a year that JSON has no form for
+		return unread, "it is not written as ralph writes it"
+	}
+	return l, ""
 }
 
-// stale reports whether a ref was moved by someone else.
-func stale(err error) bool {
-	var moved *git.RefMovedError
-	return errors.As(err, &moved)
+// plainText is a short text on one line, without what a terminal obeys or no one sees.
+func plainText(s string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if r == '\n' || r == '\t' {
+			r = ' '
+		}
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			continue
+		}
+		if n++; n > maxText {
+			return strings.TrimSpace(b.String()) + "…"
+		}
+		b.WriteRune(r)
+	}
+	return strings.TrimSpace(b.String())
 }
 
-func (c *Client) hints(ctx context.Context, task string) (commit string, all []Hint, err error) {
-	if commit, err = c.store.Fetch(ctx, hintRefs+task); err != nil || commit == "" {
-		return "", nil, err
-	}
-	f, err := c.store.Read(ctx, commit, hintFile, hintsSize)
-	if err != nil {
-		return commit, nil, err
-	}
-	if json.Unmarshal(f.Content, &all) != nil { // anyone who can push may have written it
-		return commit, nil, nil
-	}
-	all = slices.DeleteFunc(all, func(h Hint) bool {
-		return h.ID == "" || len(h.ID) > maxText || h.Text == "" || len(h.Text) > hintBytes || !utf8.ValidString(h.Text)
-	})
-	for i := range all {
-		all[i].ID, all[i].By, all[i].Task = nameText(all[i].ID), loginText(all[i].By), task
-	}
-	return commit, all[max(0, len(all)-mostHints):], nil
+// nameText is a plain text of nothing but words: it goes into answers to people, and cannot mention, link or mark
+// anything up there.
+func nameText(s string) string {
+	return plainText(strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ,-()…\n\t", r) {
+			return r
+		}
+		return -1
+	}, s))
 }
+
+// loginText is what can be a login.
+func loginText(s string) string {
+	return plainText(strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("-_[]…", r) {
+			return r
+		}
+		return -1
+	}, s))
+}
+
+// webAddress is an address that may be shown as a link, or nothing.
+func webAddress(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || len(s) > maxURL || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+		return ""
+	}
+	return u.String()
+}
+
+// How a server's lease lasts, and from when on it is renewed: no one looks at it in between, since the server says by
+// itself who shall stop. Versions that believe no lease for more than ten minutes see it as held, too.
+const (
+	longTime      = 25 * time.Minute
+	longRenewTime = 9 * time.Minute
+	longBeat      = 30 * time.Second
+)
