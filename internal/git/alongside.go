@@ -116,6 +116,7 @@ func excludeRuntimeFiles(common string) error {
 // Snapshots are commits of a clone's working tree that no branch and no index of the user's knows of: what a reviewer
 // looks at in a run that commits nothing. git forgets them in time.
 type Snapshots struct {
+	objects
 	clone *Clone
 	base  loop.Commit // the tree as it was when the run began
 	last  loop.Commit
@@ -123,7 +124,7 @@ type Snapshots struct {
 
 // Snapshots begins with what is in the working tree now.
 func (c *Clone) Snapshots(ctx context.Context) (*Snapshots, error) {
-	s := &Snapshots{clone: c}
+	s := &Snapshots{clone: c, objects: objects{git: c.door}}
 	var err error
 	s.base, err = s.take(ctx, "")
 	s.last = s.base
@@ -171,10 +172,5 @@ func (s *Snapshots) take(ctx context.Context, parent string) (loop.Commit, error
 	if parent == "" {
 		parent = strings.TrimSpace(commit)
 	}
-	return (&objects{git: s.clone.door}).between(ctx, parent, strings.TrimSpace(commit))
-}
-
-// Diff is the change between two snapshots, at most so many bytes of it.
-func (s *Snapshots) Diff(ctx context.Context, from, to string, most int) (string, error) {
-	return (&objects{git: s.clone.door}).Diff(ctx, from, to, most)
+	return s.between(ctx, parent, strings.TrimSpace(commit))
 }

@@ -71,13 +71,13 @@ func (t *checkout) settle() error {
 // findLinks notes the tree's submodules. Git must never look inside them: it would run there what their configuration
 // says.
 func (t *checkout) findLinks(ctx context.Context) error {
-	out, err := t.git.out(ctx, "ls-files", "-z", "--stage")
+	out, err := t.git.out(ctx, "ls-files", "-z", "--format=%(objectmode) - %(objectname)%x09%(path)")
 	if err != nil {
 		return fmt.Errorf("looking for submodules: %w", err)
 	}
 	t.links = map[string]bool{}
-	for _, entry := range records(out) {
-		if about, name, _ := strings.Cut(entry, "\t"); strings.HasPrefix(about, "160000 ") {
+	for name, e := range entriesOf(out) {
+		if e.mode == gitlink {
 			t.links[name] = true
 		}
 	}

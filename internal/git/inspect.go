@@ -133,21 +133,13 @@ func FetchRecord(ctx context.Context, dir string, env []string, task string) (r 
 	if err != nil || url == "" {
 		return r, false, err
 	}
-	d, ref := door{dir: dir, env: usersDoor(env), pair: safe}, recordRef(task)
-	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
-		"--no-auto-maintenance", "--", url, "+" + ref + ":" + ref}
-	_, stderr, err := d.run(ctx, call{args: args, within: fetchRecordTime})
-	switch {
-	case err != nil && strings.Contains(stderr, "couldn't find remote ref"):
-		return r, false, nil
-	case err != nil:
-		return r, false, Remote{URL: url}.explain("fetching from", err)
+	ctx, cancel := context.WithTimeout(ctx, fetchRecordTime)
+	defer cancel()
+	d := door{dir: dir, env: usersDoor(env), pair: safe}
+	r.Task = task
+	if r.SHA, err = d.fetchRef(ctx, Remote{URL: url}, recordRef(task)); err != nil || r.SHA == "" {
+		return r, false, err
 	}
-	out, err := d.out(ctx, "rev-parse", "--verify", "-q", ref+"^{commit}")
-	if err != nil {
-		return r, false, fmt.Errorf("reading the run record of %s: %w", task, err)
-	}
-	r = RunRecord{Task: task, SHA: strings.TrimSpace(out)}
 	if r.Files, err = (&objects{git: d}).allFiles(ctx, r.SHA); err != nil {
 		return r, false, fmt.Errorf("reading the run record of %s: %w", task, err)
 	}

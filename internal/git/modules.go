@@ -178,10 +178,9 @@ func (d door) gitlinks(ctx context.Context, commit, objects string) (map[string]
 		return nil, fmt.Errorf("looking for submodules: %w", err)
 	}
 	links := map[string]string{}
-	for _, entry := range records(out) {
-		about, name, _ := strings.Cut(entry, "\t")
-		if f := strings.Fields(about); len(f) == 3 && f[0] == "160000" {
-			links[name] = f[2]
+	for name, e := range entriesOf(out) {
+		if e.mode == gitlink {
+			links[name] = e.id
 		}
 	}
 	return links, nil

@@ -58,6 +58,7 @@ const (
 	missing     = "000000" // the mode of what a commit has not
 	directory   = "040000"
 	regularFile = "100644"
+	gitlink     = "160000"
 )
 
 // store is the directory that new objects are put into.

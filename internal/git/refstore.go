@@ -62,16 +62,7 @@ func (s *RefStore) Renew(token string) { s.o.Remote.Token = token }
 // does it: a listing would bring the name of every ref of the remote.
 func (s *RefStore) Fetch(ctx context.Context, ref string) (commit string, err error) {
 	s.unlock()
-	err = s.git.fetch(ctx, s.o.Remote, nil, "+"+ref+":"+ref)
-	var e *commandError
-	if errors.As(err, &e) && strings.Contains(e.Stderr, "couldn't find remote ref") {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	out, err := s.git.out(ctx, "rev-parse", "--verify", "-q", ref)
-	return strings.TrimSpace(out), err
+	return s.git.fetchRef(ctx, s.o.Remote, ref)
 }
 
 // Read reads a file of at most so many bytes from a commit that was fetched.

@@ -56,6 +56,20 @@ func (d door) fetch(ctx context.Context, r Remote, options []string, refspecs ..
 	return nil
 }
 
+// fetchRef brings a ref and says which commit it is at; "" when the remote does not have it.
+func (d door) fetchRef(ctx context.Context, r Remote, ref string) (commit string, err error) {
+	err = d.fetch(ctx, r, nil, "+"+ref+":"+ref)
+	var e *commandError
+	if errors.As(err, &e) && strings.Contains(e.Stderr, "couldn't find remote ref") {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	out, err := d.out(ctx, "rev-parse", "--verify", "-q", ref)
+	return strings.TrimSpace(out), err
+}
+
 // explain turns what git says of a remote into an error a user can act on.
 func (r Remote) explain(doing string, err error) error {
 	var e *commandError

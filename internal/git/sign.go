@@ -40,14 +40,8 @@ func NewSigner(privateKey string) (*Signer, error) {
 	return s, nil
 }
 
-// Fingerprint is the public key's, as GitHub and ssh-keygen -l show it: "SHA256:…". The public key itself is a part of
-// the private one, and so is hidden wherever secrets are.
+// Fingerprint is the public key's, as GitHub and ssh-keygen -l show it: "SHA256:…".
 func (s *Signer) Fingerprint() string { return ssh.FingerprintSHA256(s.key.PublicKey()) }
-
-// Public is the public key as a line of authorized_keys or of GitHub's list of signing keys, without a comment.
-func (s *Signer) Public() string {
-	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(s.key.PublicKey())))
-}
 
 // signature is a commit's signature as git expects it of ssh-keygen -Y sign -n git.
 func (s *Signer) signature(commit []byte) ([]byte, error) {

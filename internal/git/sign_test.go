@@ -49,7 +49,7 @@ func (b *sandbox) signing(kind string) (sign func(*Options), verify func(commits
 	need.Program(b.t, "ssh-keygen") // without it git verifies no signature
 	signer := must[*Signer](b.t)(NewSigner(sshKey(b.t, kind)))
 	allowed := filepath.Join(b.dir, "allowed")
-	if err := os.WriteFile(allowed, []byte("ralph@example.com namespaces=\"git\" "+signer.Public()+"\n"),
+	if err := os.WriteFile(allowed, []byte("ralph@example.com namespaces=\"git\" "+authorizedKey(signer)+"\n"),
 		0o644); err != nil {
 		b.t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestUnusableSigningKeys(t *testing.T) {
 	signer := must[*Signer](t)(NewSigner(good))
 	for name, c := range map[string]struct{ key, want string }{
 		"a passphrase":     {string(pem.EncodeToMemory(locked)), "passphrase"},
-		"a public key":     {signer.Public(), "no SSH private key"},
+		"a public key":     {authorizedKey(signer), "no SSH private key"},
 		"a public PEM":     {string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})), "no SSH private key"},
 		"its own words":    {"hunter2hunter2", "no SSH private key"},
 		"the half of one":  {good[:len(good)/2], "no SSH private key"},
@@ -221,4 +221,9 @@ func TestUnusableSigningKeys(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// authorizedKey is the public key as a line of a list of signing keys.
+func authorizedKey(s *Signer) string {
+	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(s.key.PublicKey())))
 }

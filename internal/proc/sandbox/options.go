@@ -50,9 +50,8 @@ type Options struct {
 
 // Trees are where agents and checks work.
 type Trees struct {
-	Dir     string // the worktree; when it is a part of a clone, the whole of that may be written
-	Resumed bool   // someone may have changed the worktree since the sandbox last saw it
-	Hooks   bool   // make .git/hooks where it is missing, so that nothing can be put there
+	Dir   string // the worktree; when it is a part of a clone, the whole of that may be written
+	Hooks bool   // make .git/hooks where it is missing, so that nothing can be put there
 	// Judge is the tree that checks run in, which need not exist yet; where a box can be given another view of files,
 	// it is seen there at the worktree's own path. Objects are the directories of objects that its repository borrows
 	// from. Empty: checks run in the worktree.
