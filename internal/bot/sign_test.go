@@ -53,7 +53,11 @@ func TestSignedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.write("allowed", "x namespaces=\"git\" "+signer.Public()+"\n")
+	private, err := ssh.ParsePrivateKey([]byte(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write("allowed", "x namespaces=\"git\" "+string(ssh.MarshalAuthorizedKey(private.PublicKey())))
 	if !strings.Contains(w.out.String(), "commits are signed with the key "+signer.Fingerprint()+"\n") {
 		t.Error("the log does not name the key by its fingerprint")
 	}
