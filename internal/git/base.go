@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 )
 
 // baseNow is where the base branch is kept as the remote has it.
@@ -14,6 +15,13 @@ func (t *Tree) NewestBase(ctx context.Context) (commit string, err error) {
 	if t.origin == nil || t.baseBranch == "" {
 		return "", nil
 	}
+	if t.seen, err = t.askForBase(ctx); err == nil {
+		t.seenAt = time.Now()
+	}
+	return t.seen, err
+}
+
+func (t *Tree) askForBase(ctx context.Context) (commit string, err error) {
 	ref := "refs/heads/" + t.baseBranch
 	refs, err := t.origin.list(ctx, ref)
 	now := refs.at[ref]
@@ -55,10 +63,13 @@ func (t *Tree) MergedWithBase(ctx context.Context, commit, base string) (merged 
 	return merged, nil, err
 }
 
-// BaseConflicts names the files in which the run's branch conflicts with the base branch as it is now; none when the two
-// can be merged. Nothing is checked out and nothing is changed.
+// BaseConflicts names the files in which the run's branch conflicts with the base branch as it was within the last
+// minute; none when the two can be merged. Nothing is checked out and nothing is changed.
 func (t *Tree) BaseConflicts(ctx context.Context) (files []string, err error) {
-	now, err := t.NewestBase(ctx)
+	now := t.seen
+	if time.Since(t.seenAt) > time.Minute {
+		now, err = t.NewestBase(ctx)
+	}
 	if err != nil || now == "" {
 		return nil, err
 	}

@@ -127,6 +127,9 @@ func (t *history) describe(ctx context.Context, since string, changed bool, took
 		if err != nil {
 			return loop.Commit{}, fmt.Errorf("reading the new commit: %w", err)
 		}
+		if f := strings.Fields(id); len(f) == 2 && len(t.links) == 0 {
+			t.known.changed.keep(since+" "+f[0], namesOf(stats))
+		}
 		return described(strings.Fields(id), stats)
 	}
 	if err := t.seekThrough(ctx, since, seek); err != nil {

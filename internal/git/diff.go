@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,12 +15,20 @@ import (
 // much is missing. No program that a repository names takes part.
 func (o *objects) Diff(ctx context.Context, from, to string, most int) (string, error) {
 	out := bounded{most: most}
-	_, _, err := o.git.run(ctx, call{out: &out, args: []string{
-		"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short", "-M", from, to, "--"}})
+	small := func(text string) bool { return out.lost == 0 && len(text) <= mostKept }
+	text, err := o.known.diffs.once(from+" "+to, small, func() (string, error) {
+		_, _, err := o.git.run(ctx, call{out: &out, args: []string{
+			"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short", "-M", from,
+			to, "--"}})
+		return out.kept.String(), err
+	})
 	if err != nil {
 		return "", fmt.Errorf("comparing commits %.12s and %.12s: %w", from, to, err)
 	}
-	text := strings.ToValidUTF8(out.kept.String(), "\uFFFD")
+	if more := len(text) - most; more > 0 {
+		text, out.lost = text[:most], int64(more)
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	if out.lost > 0 {
 		text += fmt.Sprintf("\n[... %d bytes of the diff are left out ...]\n", out.lost)
 	}
@@ -48,12 +57,15 @@ func (o *objects) Patch(ctx context.Context, from, to string, most int) (patch s
 // Changed names every file that two commits have not alike, in content, mode or kind, in order. Of a moved file it
 // names both places. The list is never cut.
 func (o *objects) Changed(ctx context.Context, from, to string) ([]string, error) {
-	args := append([]string{"diff"}, plain...)
-	out, err := o.git.out(ctx, append(args, "--name-only", "-z", from, to, "--")...)
-	if err != nil {
-		return nil, fmt.Errorf("naming what differs between commits %.12s and %.12s: %w", from, to, err)
-	}
-	return records(out), nil
+	lasts := func([]string) bool { return false }
+	return o.known.changed.once(from+" "+to, lasts, func() ([]string, error) {
+		args := append([]string{"diff"}, plain...)
+		out, err := o.git.out(ctx, append(args, "--name-only", "-z", from, to, "--")...)
+		if err != nil {
+			return nil, fmt.Errorf("naming what differs between commits %.12s and %.12s: %w", from, to, err)
+		}
+		return records(out), nil
+	})
 }
 
 // change is one path that two commits do not have alike.
@@ -121,6 +133,17 @@ func described(ids []string, stats string) (loop.Commit, error) {
 			Deleted: count(f[1])})
 	}
 	return c, nil
+}
+
+// namesOf are those of all files that a list of numbers names.
+func namesOf(stats string) (names []string) {
+	for _, entry := range records(strings.TrimLeft(stats, "\n\x00")) {
+		if f := strings.SplitN(entry, "\t", 3); len(f) == 3 {
+			names = append(names, f[2])
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // count reads a number of lines; "-" stands for a binary file.

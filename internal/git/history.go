@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	// the names of git's objects
 
@@ -37,6 +38,8 @@ type basis struct {
 	base, baseTree, baseBranch string
 	ground                     string    // the base before the work of others was merged onto it
 	baseNow                    string    // where the base branch has moved to since; empty: it is not known to have
+	seen                       string    // where the origin had the base branch; empty: the run's branch held all of it
+	seenAt                     time.Time // when it answered that
 	newest                     [2]string // where the base branch is, with its tree, when base is older than that
 }
 

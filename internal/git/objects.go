@@ -310,7 +310,9 @@ var fullID = regex.Lazy(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 type known struct {
 	directories answers[map[string]entry]
 	blobs       answers[string]
-	leavings    map[string]bool // that were named
+	diffs       answers[string]
+	changed     answers[[]string] // by the newest commit
+	leavings    map[string]bool   // that were named
 }
 
 // answers are kept by their questions. The zero value is empty. When it is full it starts empty again.
@@ -336,6 +338,13 @@ func (a *answers[T]) once(question string, lasts func(T) bool, ask func() (T, er
 		a.put(question, answer)
 	}
 	return answer, err
+}
+
+// keep keeps an answer that is known without a question.
+func (a *answers[T]) keep(question string, answer T) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.put(question, answer)
 }
 
 func (a *answers[T]) put(question string, answer T) {

@@ -26,10 +26,11 @@ type Entry struct {
 func (o *objects) Files(ctx context.Context, commit string) ([]Entry, error) {
 	out := bounded{most: mostNames}
 	if _, _, err := o.git.run(ctx,
-		call{out: &out, args: []string{"ls-tree", "-r", "-l", "-z", "--full-tree", commit}}); err != nil {
+		call{out: &out, args: []string{"ls-tree", "-r", "-t", "-l", "-z", "--full-tree", commit}}); err != nil {
 		return nil, fmt.Errorf("listing the files of commit %.12s: %w", commit, err)
 	}
 	var entries []Entry
+	top := map[string]entry{}
 	for _, record := range whole(out, "\x00") {
 		about, path, _ := strings.Cut(record, "\t")
 		f := strings.Fields(about) // mode, type, id, size
@@ -37,9 +38,15 @@ func (o *objects) Files(ctx context.Context, commit string) ([]Entry, error) {
 			continue
 		}
 		e := entry{f[0], f[2], path}
+		if !strings.Contains(path, "/") {
+			top[path] = e
+		}
 		if size, err := strconv.Atoi(f[3]); err == nil && e.regular() {
 			entries = append(entries, Entry{path, size})
 		}
+	}
+	if out.lost == 0 && fullID.MatchString(commit) {
+		o.known.directories.keep(commit+":", top)
 	}
 	return entries, nil
 }
