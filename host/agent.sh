@@ -13,7 +13,7 @@ case $INSTALL_AGENT in
 true)
 	name=${AGENT:-}
 	# Of the settings of the checkout, which ralph prints with a key a line.
-	[ -n "$name" ] || name=$("$RALPH" settings show | sed -n '/^  "agent": {/,/^  }/s/^    "command": "\([^"]*\)".*/\1/p')
+	[ -n "$name" ] || name=$("$RALPH" settings show | sed -n 's/^agent\.command: "\([^"]*\)".*/\1/p')
 	version=
 	;;
 *)
