@@ -217,6 +217,9 @@ func (a *App) InstallationOf(ctx context.Context, repo event.Repo) (AppInstallat
 	case err != nil:
 		return AppInstallation{}, a.explain(doing, err)
 	}
+	a.mu.Lock()
+	a.slug = in.GetAppSlug()
+	a.mu.Unlock()
 	return installationOf(in), nil
 }
 
