@@ -33,7 +33,7 @@ func (w *world) onLaptop(agent string) session.Session {
 	}
 	return session.Session{
 		Env: env, Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GITHUB_TOKEN=" + token,
-			"RALPH_SANDBOX=off"}, Dir: clone, Out: &w.out,
+			"GITHUB_API_URL=" + w.gh.APIURL(), "RALPH_SANDBOX=off"}, Dir: clone, Out: &w.out,
 		Clock: time.Now, Flags: config.Layer{Name: "flags", JSON: []byte(`{"agent": {"command": "` + agent + `"}}`)},
 	}
 }

@@ -122,7 +122,7 @@ func TestPlanEditedAndApproved(t *testing.T) {
 	if len(posted) != 1 {
 		t.Fatalf("comments: %q", w.bodies(w.issue))
 	}
-	for _, want := range []string{"US-001", "add 2 3 is 5", "needs US-001", "graph TD", "about 6 iterations",
+	for _, want := range []string{"US-001", "add 2 3 is 5", "needs US-001", "about 6 iterations",
 		"Derived in 1 turn", "/ralph approve"} {
 		if !strings.Contains(posted[0].Body, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, posted[0].Body)
