@@ -461,9 +461,6 @@ func (g *GitHub) hasCommit(r *repo, sha string) bool {
 	return g.read(r, "rev-parse", "--verify", "--quiet", sha+"^{commit}") != ""
 }
 
-// commit is a commit object.
-type commit struct{ tree, message, author, email, at string }
-
 // writeCommit puts a commit of someone into a repository and returns its id; no branch is moved. Callers hold the lock.
 func (g *GitHub) writeCommit(r *repo, by, message, tree string, parents ...string) (string, error) {
 	u := g.user(by)
