@@ -122,8 +122,7 @@ type supervision struct {
 	ran      bool      // there was one
 	told     bool      // the log says how it ended
 	next     time.Time // when the delay after it is over
-	accepted bool      // DONE was seen, and ralph waits for children
-	patience time.Time // until when
+	patience time.Time // until when ralph waits for children since it saw DONE; zero: it has not
 	spared   bool      // an attempt has left registered children
 	outlived []int     // those of the last attempt that ended by itself, and of attempts before
 	warned   bool      // of a bus that cannot be written
@@ -182,14 +181,14 @@ func (w *supervision) look(ctx, hard context.Context) status {
 	now := w.Clock()
 	s := status{
 		Attempts: w.attempts, Max: w.MaxRestarts, Fresh: w.fresh,
-		Cancelled: ctx.Err() != nil && !w.accepted, Killed: hard.Err() != nil, DelayLeft: w.next.Sub(now),
+		Cancelled: ctx.Err() != nil && w.patience.IsZero(), Killed: hard.Err() != nil, DelayLeft: w.next.Sub(now),
 	}
 	w.fresh = false
 	var err error
 	if s.Done, err = w.done(); s.Done {
 		s.Children, s.Patience, err = w.children(now)
 	} else if err == nil {
-		w.accepted = false // perhaps someone took the marker away
+		w.patience = time.Time{} // perhaps someone took the marker away
 		err = w.readMessages(&s)
 	}
 	if err != nil {
@@ -403,7 +402,7 @@ func (w *supervision) registerSelf() (release func()) {
 // children counts who is registered, and says how long they may still take.
 func (w *supervision) children(now time.Time) (count int, patience time.Duration, err error) {
 	pids, err := journal.Children(w.dir)
-	if w.accepted {
+	if !w.patience.IsZero() {
 		return len(pids), w.patience.Sub(now), err
 	}
 	return len(pids), w.WaitTimeout, err
@@ -411,10 +410,10 @@ func (w *supervision) children(now time.Time) (count int, patience time.Duration
 
 // accept takes DONE for the word that counts, and begins to wait for children.
 func (w *supervision) accept() {
-	if w.accepted {
+	if !w.patience.IsZero() {
 		return
 	}
-	w.accepted, w.patience = true, w.Clock().Add(w.WaitTimeout)
+	w.patience = w.Clock().Add(w.WaitTimeout)
 	if pids := w.registered(); len(pids) > 0 {
 		w.console.log("DONE marker present, waiting at most %s for %s", w.WaitTimeout, childrenNamed(pids))
 	}
