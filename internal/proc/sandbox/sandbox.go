@@ -25,12 +25,17 @@ type Sandbox struct {
 	counter  atomic.Int64
 	mu       sync.Mutex
 	homes    homes
+	cacheLayers
+	cleanup []func()
+}
+
+// cacheLayers are the caches below those of a box.
+type cacheLayers struct {
 	// base has the caches that the setup and the checks fill on the base commit.
 	base         string
 	sealedCaches bool    // no one writes there after that
 	layered      bool    // a box may mount, and lays its own caches over others
 	own          []layer // the user's caches
-	cleanup      []func()
 }
 
 // maker makes boxes of one mode.
