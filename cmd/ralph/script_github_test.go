@@ -142,7 +142,7 @@ func addRun(ts *testscript.TestScript, hub *standIn, more ...loop.Record) {
 	at := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 	var journal bytes.Buffer
 	for _, r := range append([]loop.Record{
-		{Type: loop.Started, Start: &loop.Start{Run: made, Task: "issue-1", Title: "Make add add", Issue: 1,
+		{Type: loop.Started, Start: &loop.Start{Run: made, Task: "issue-1", Assignment: loop.Assignment{Title: "Make add add"}, Issue: 1,
 			Base:       hub.BranchSHA("alice", "demo", "main"),
 			BaseBranch: "main", Branch: "ralph/issue-1", Agent: "claude", Checks: []string{"make test"}, MaxIterations: 5}},
 		{Type: loop.Committed, Iteration: 1, Commit: &loop.Commit{SHA: tip}},

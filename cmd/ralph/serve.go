@@ -117,7 +117,7 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 			PerInstallation: c.PerInstallation, Mirrors: int64(c.Mirrors) << 30, Drain: c.Drain, Keep: c.Keep,
 			Rules: event.Rules{TriggerLabel: c.TriggerLabel, TriggerPhrase: c.TriggerPhrase,
 				CIGate: true}, // each repository's settings say it when it matters
-			Base: jobs.Order{AgentUser: environ["RALPH_AGENT_USER"],
+			Base: jobs.Order{Machine: jobs.Machine{AgentUser: environ["RALPH_AGENT_USER"]},
 				Inputs: map[string]string{"trigger_label": c.TriggerLabel, "trigger_phrase": c.TriggerPhrase}}}}
 	o.Base.GitHub = jobs.GitHub{Server: o.GitHub.Web(), API: strings.TrimSuffix(o.GitHub.APIURL, "/"),
 		GraphQL: cmp.Or(environ["GITHUB_GRAPHQL_URL"], graphQL(o.GitHub.APIURL))}

@@ -87,8 +87,8 @@ func TestWork(t *testing.T) {
 		Repository: "alice/demo", GitHub: jobs.GitHub{Server: hub.URL(), API: hub.APIURL(), GraphQL: hub.GraphQLURL(),
 			Login: "ralph[bot]"},
 		Inputs: map[string]string{"agent": agent}, Environ: []string{"RALPH_SANDBOX=off"},
-		Allow:     config.Allowance{Agents: []string{agent}, Sandbox: config.Off},
-		Workspace: filepath.Join(dir, "work")}})
+		Allow:   config.Allowance{Agents: []string{agent}, Sandbox: config.Off},
+		Machine: jobs.Machine{Workspace: filepath.Join(dir, "work")}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -225,8 +225,8 @@ func (w *world) labelled(id string, attempt int) Job {
 		Repository: owner + "/" + name,
 		GitHub:     work.GitHub{Server: w.gh.URL(), API: w.gh.APIURL(), GraphQL: w.gh.GraphQLURL(), Login: login},
 		Inputs:     map[string]string{"agent": w.agent}, Environ: []string{"RALPH_SANDBOX=off"},
-		Allow:     config.Allowance{Agents: []string{w.agent}, Sandbox: config.Off},
-		Workspace: filepath.Join(w.dir, "work")}}
+		Allow:   config.Allowance{Agents: []string{w.agent}, Sandbox: config.Off},
+		Machine: work.Machine{Workspace: filepath.Join(w.dir, "work")}}}
 }
 
 // start starts a job.

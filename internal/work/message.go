@@ -36,12 +36,17 @@ type Order struct {
 	Mistake string `json:"mistake,omitempty"`
 	// Environ is added to what the process keeps of its environment: NAME=value.
 	Environ []string `json:"environ,omitempty"`
+	Machine
+	Token Token `json:"token"`
+}
+
+// Machine is what the machine of a job has.
+type Machine struct {
 	// Workspace is where checkouts are made; "" is the directory for temporary files. The agents' user must be able to
 	// pass it.
 	Workspace string `json:"workspace,omitempty"`
 	Mirror    string `json:"mirror,omitempty"` // a repository to borrow objects from
 	AgentUser string `json:"agent_user,omitempty"`
-	Token     Token  `json:"token"`
 }
 
 // GitHub says where GitHub is, and whom ralph is there.
