@@ -392,7 +392,7 @@ func (j *job) resume(way loop.ResumeMode) *loop.Resume {
 	// the text as it is at this trigger; a comment on the pull request carries none
 	if way == loop.Again && request.Event.On == 0 && j.Plan == nil && j.wanted.feedback == nil {
 		r.Title, r.Spec, r.Completion = t.Title, t.Spec, j.Goal.Completion
-		r.Pipeline, r.Caps, r.Asking = j.Goal.Pipeline, j.Goal.Caps, j.Goal.Asking
+		r.Pipeline, r.Caps, r.RequestKey = j.Goal.Pipeline, j.Goal.Caps, j.Goal.Asking
 	}
 	if request.MaxIterations > 0 {
 		r.MaxIterations = j.Settings.AtMost(request.MaxIterations)

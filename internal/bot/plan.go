@@ -46,7 +46,7 @@ func (a *Action) plan(ctx context.Context, request event.Request, facts event.Fa
 	case err != nil:
 		return to.notPlanned(ctx, offer.usage, err)
 	}
-	view := a.view(loop.State{Start: loop.Start{Task: wanted.ID, Issue: wanted.Issue, Title: wanted.Title}})
+	view := a.view(loop.State{Start: loop.Start{Task: wanted.ID, Issue: wanted.Issue, Assignment: loop.Assignment{Title: wanted.Title}}})
 	likely, most := offer.Plan.Estimate(offer.rules)
 	body := strings.TrimRight(planlist.Comment(view, offer.Plan, likely, most), "\n") + "\n\n" + offer.note()
 	a.Runner.Summary(a.redact(body))

@@ -53,7 +53,7 @@ func TestStickyCommentKeepsQuiet(t *testing.T) {
 	w := newWorld(t)
 	p, pass := w.told(false)
 	s := loop.Fold([]loop.Record{{Type: loop.Started,
-		Start: &loop.Start{Run: "20261121-093000-7f3a", Task: "issue-1", Issue: w.issue, Title: "T", Branch: "ralph/issue-1",
+		Start: &loop.Start{Run: "20261121-093000-7f3a", Task: "issue-1", Issue: w.issue, Assignment: loop.Assignment{Title: "T"}, Branch: "ralph/issue-1",
 			MaxIterations: 5}}})
 	take := func(r loop.Record) {
 		s = s.With(r)

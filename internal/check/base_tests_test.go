@@ -130,7 +130,7 @@ func replayed(t *testing.T, row baseTestsRow) (v loop.Verdict, command loop.Verd
 	if !asks {
 		task = ""
 	}
-	at := Input{State: loop.State{Start: loop.Start{Base: from, Spec: task}}}
+	at := Input{State: loop.State{Start: loop.Start{Base: from, Assignment: loop.Assignment{Spec: task}}}}
 	at.State.Baseline = []loop.Verdict{run(Input{})}
 	to := r.commit(row.change)
 	at.Iteration = loop.Iteration{N: 1, Commit: &loop.Commit{SHA: to}}

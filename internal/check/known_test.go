@@ -80,7 +80,7 @@ func TestKnownFailures(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			records := []loop.Record{
-				{Type: loop.Started, Start: &loop.Start{Run: "r", Spec: row.task, MaxIterations: 5}},
+				{Type: loop.Started, Start: &loop.Start{Run: "r", Assignment: loop.Assignment{Spec: row.task}, MaxIterations: 5}},
 				{Type: loop.Baselined, Baseline: []loop.Verdict{row.base}},
 			}
 			changed := map[bool][]loop.FileChange{true: {{Path: "src/shop.go"}}}

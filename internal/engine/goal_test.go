@@ -92,7 +92,7 @@ func TestPlan(t *testing.T) {
 func TestSameWish(t *testing.T) {
 	wanted := task.Task{ID: "t", Title: "T", Spec: "text", Completion: &task.Completion{Acceptance: []string{"a"}}}
 	set := config.Settings{Verification: "string_match"}
-	before := loop.State{Start: loop.Start{Title: "T", Spec: "text", RequestKey: asking(set, wanted, nil)}}
+	before := loop.State{Start: loop.Start{Assignment: loop.Assignment{Title: "T", Spec: "text", RequestKey: asking(set, wanted, nil)}}}
 	if !SameRequest(before, set, wanted, nil) {
 		t.Error("nothing has changed, and it is another wish")
 	}
@@ -106,10 +106,10 @@ func TestSameWish(t *testing.T) {
 		"the pipeline": SameRequest(before, config.Settings{Verification: "string_match", Pipeline: []string{"coder"}},
 			wanted, nil),
 		"how to verify": SameRequest(before, config.Settings{Verification: "semantic"}, wanted, nil),
-		"another text": SameRequest(loop.State{Start: loop.Start{Title: "T", Spec: "x", RequestKey: before.Start.RequestKey}}, set,
+		"another text": SameRequest(loop.State{Start: loop.Start{Assignment: loop.Assignment{Title: "T", Spec: "x", RequestKey: before.Start.RequestKey}}}, set,
 			wanted, nil),
 		"no criteria":    SameRequest(before, set, task.Task{ID: "t", Title: "T", Spec: "text"}, nil),
-		"criteria, none": SameRequest(loop.State{Start: loop.Start{Title: "T", Spec: "text"}}, set, wanted, nil),
+		"criteria, none": SameRequest(loop.State{Start: loop.Start{Assignment: loop.Assignment{Title: "T", Spec: "text"}}}, set, wanted, nil),
 	} {
 		if same {
 			t.Errorf("%s changed, and it is the same wish", name)

@@ -114,7 +114,7 @@ func (run *Run) beginHere(ctx context.Context, record loop.Record) error {
 // FirstRecord is the first record of a run.
 func (spec *Spec) FirstRecord(run string, t task.Task) *loop.Start {
 	s := &loop.Start{
-		Run: run, Task: t.ID, Title: t.Title, Issue: t.Issue, Asked: t.Asked, Spec: t.Spec, Hint: t.Hint,
+		Run: run, Task: t.ID, Assignment: loop.Assignment{Title: t.Title, Spec: t.Spec}, Issue: t.Issue, Asked: t.Asked, Hint: t.Hint,
 		Base: spec.Tree.Base(), BaseBranch: spec.Tree.BaseBranch(), Branch: spec.Tree.Branch(),
 		Agent: spec.Settings.Agent.Command, Checks: CommandLines(spec.Settings.Guardrails),
 		NoSandbox: spec.switchedOff(),

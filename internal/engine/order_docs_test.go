@@ -54,7 +54,7 @@ func everyCheck(t *testing.T, plain bool) []check.Check {
 			Place: Place{Workspace: Directory(t.TempDir()), Tree: &git.Tree{}},
 		},
 	}
-	start := loop.Start{Pipeline: task.Roles, Completion: all}
+	start := loop.Start{Assignment: loop.Assignment{Pipeline: task.Roles, Completion: all}}
 	if plain { // which has no roles
 		run.SCM, start = &check.SCM{}, loop.Start{}
 	}

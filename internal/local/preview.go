@@ -176,7 +176,7 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 		p.Session, before, asked{dir != "", before.Start.Spec == recordedPrompt(base), most},
 		func() *loop.Start {
 			return &loop.Start{
-				Run: engine.NewRunID(t.Clock()), Task: id, Title: title, Spec: recordedPrompt(base),
+				Run: engine.NewRunID(t.Clock()), Task: id, Assignment: loop.Assignment{Title: title, Spec: recordedPrompt(base)},
 				MaxIterations: capped(most),
 			}
 		},

@@ -264,7 +264,7 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 	most, owner := work.Settings.Iterations(config.PromptIterations), fmt.Sprintf("process %d", os.Getpid())
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.forgetful}
 	b.Start = &loop.Start{
-		Run: run, Task: id, Title: title, Spec: recordedPrompt(base),
+		Run: run, Task: id, Assignment: loop.Assignment{Title: title, Spec: recordedPrompt(base)},
 		Agent: filepath.Base(work.Settings.Agent.Command), Owner: owner,
 		Checks: engine.CommandLines(work.Settings.Guardrails), Detected: work.Detected, MaxIterations: capped(most),
 		Review: work.Settings.Review, Base: work.Base, Again: report.Resuming(o.Typed),

@@ -106,8 +106,7 @@ func (s *fold) resume(r Resume, at time.Time) {
 		}
 	}
 	if r.Title != "" || r.Spec != "" {
-		s.Start.Title, s.Start.Spec = r.Title, r.Spec
-		s.Start.Completion, s.Start.Pipeline, s.Start.Caps, s.Start.RequestKey = r.Completion, r.Pipeline, r.Caps, r.Asking
+		s.Start.Assignment = r.Assignment
 	}
 	if r.Plan != nil {
 		s.Start.Plan = r.Plan

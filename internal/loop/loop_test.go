@@ -242,7 +242,7 @@ func TestFoldForgetsOldOutputs(t *testing.T) {
 func TestResumeGivesMoreIterations(t *testing.T) {
 	s := Fold([]Record{started(), {Type: Turned, Iteration: 1, Turn: &Turn{Class: OK}},
 		{Type: Ended, End: &End{Outcome: Capped}},
-		{Type: Resumed, Resume: &Resume{Retry: true, MaxIterations: 3, Hint: "try harder", Title: "new", Spec: "text"}}})
+		{Type: Resumed, Resume: &Resume{Retry: true, MaxIterations: 3, Hint: "try harder", Assignment: Assignment{Title: "new", Spec: "text"}}}})
 	if s.End != nil || s.MaxIterations != 4 || s.Hints[0].Text != "try harder" || s.Start.Spec != "text" || s.Retries != 1 {
 		t.Errorf("state after a retry: %+v", s)
 	}

@@ -60,7 +60,6 @@ type Record struct {
 type Start struct {
 	Run        string `json:"run"`  // "20261121-053000-7f3a"
 	Task       string `json:"task"` // "issue-42"
-	Title      string `json:"title"`
 	Issue      int    `json:"issue,omitempty"`
 	Asked      string `json:"asked,omitempty"` // login of who asked; co-author of the commits
 	Base       string `json:"base"`            // commit the run began from, full hash
@@ -68,8 +67,7 @@ type Start struct {
 	Branch     string `json:"branch"`          // "ralph/issue-42"; empty for a prompt
 	Again      string `json:"again,omitempty"` // on a laptop, the command line that resumes the run; empty if unknown
 	Agent      string `json:"agent"`           // "claude"
-	// Spec is the task's text as it was when it was asked, sanitised; a resumed run works from it.
-	Spec          string   `json:"spec"`
+	Assignment
 	Hint          string   `json:"hint,omitempty"`
 	Checks        []string `json:"checks"` // commands, in the order they run
 	Review        bool     `json:"review"`
@@ -83,15 +81,6 @@ type Start struct {
 	MustPass bool `json:"must_pass,omitempty"`
 	// Accept are concerns that the requester accepts in advance.
 	Accept []Acceptance `json:"accept,omitempty"`
-	// Completion is what "done" means, resolved when the run began and not changed after; nil for a run without criteria.
-	Completion *task.Completion `json:"completion,omitempty"`
-	// RequestKey is a hash of the request besides the text: criteria, roles and how promises are verified, before they
-	// are resolved. Another hash is another request; empty: only the text.
-	RequestKey string `json:"asking,omitempty"`
-	// Pipeline is who acts, in order; empty: the coder alone.
-	Pipeline []task.Role `json:"pipeline,omitempty"`
-	// Caps is how many turns each role may take; a role without one may take as many as the run.
-	Caps map[task.Role]int `json:"caps,omitempty"`
 	// Plan is what a run of a plan begins with; nil: the run has none.
 	Plan *Planned `json:"plan,omitempty"`
 	// Earlier is what earlier runs of the same issue have spent.
@@ -110,6 +99,21 @@ type Start struct {
 	// LeftOut names a user's files that were modified when the run began, from the top: it commits nothing of them, and
 	// leaves them as they are.
 	LeftOut []string `json:"left_out,omitempty"`
+}
+
+// Assignment is what a run works on, as it was when it was asked for. A new request with another text replaces all of it.
+type Assignment struct {
+	Title string `json:"title,omitempty"`
+	Spec  string `json:"spec,omitempty"` // the task's text, sanitised; a resumed run works from it
+	// Completion is what "done" means, resolved when the run began and not changed after; nil for a run without criteria.
+	Completion *task.Completion `json:"completion,omitempty"`
+	// RequestKey is a hash of the request besides the text: criteria, roles and how promises are verified, before they
+	// are resolved. Another hash is another request; empty: only the text.
+	RequestKey string `json:"asking,omitempty"`
+	// Pipeline is who acts, in order; empty: only the coder.
+	Pipeline []task.Role `json:"pipeline,omitempty"`
+	// Caps is how many turns each role may take; a role without one may take as many as the run.
+	Caps map[task.Role]int `json:"caps,omitempty"`
 }
 
 // Name returns what people call the task: its id, or the quoted first words of a prompt.
@@ -181,15 +185,8 @@ type Resume struct {
 	// Accept are concerns that the requester accepts.
 	Accept []Acceptance `json:"accept,omitempty"`
 	// Feedback is what the run continues for: a review of its work.
-	Feedback *Feedback `json:"feedback,omitempty"`
-	// Title and Spec replace the task's text when a new request has another one.
-	Title string `json:"title,omitempty"`
-	Spec  string `json:"spec,omitempty"`
-	// Completion, Pipeline, Caps and Asking replace those of the start together with the text.
-	Completion *task.Completion  `json:"completion,omitempty"`
-	Pipeline   []task.Role       `json:"pipeline,omitempty"`
-	Caps       map[task.Role]int `json:"caps,omitempty"`
-	Asking     string            `json:"asking,omitempty"`
+	Feedback   *Feedback `json:"feedback,omitempty"`
+	Assignment           // of a new request with another text; empty: as it was
 	// Plan replaces the plan, when someone had edited it since.
 	Plan *Planned `json:"plan,omitempty"`
 	// Shared replaces what the checks have besides the commit, when someone has accepted a change of it; nil: as it was.

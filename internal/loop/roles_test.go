@@ -45,7 +45,7 @@ func TestNextRole(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			it := &Iteration{N: 1, Role: tt.by, Turn: Turn{Class: OK, Claim: Claim{Done: tt.claims}}, Commit: made, Judged: true,
 				Verdicts: tt.verdicts}
-			s := State{Start: Start{Pipeline: all}, MaxIterations: 9, Iterations: []*Iteration{it}}
+			s := State{Start: Start{Assignment: Assignment{Pipeline: all}}, MaxIterations: 9, Iterations: []*Iteration{it}}
 			if got := Next(s, Limits{}, noon); got.Role != tt.want || got.Mode != tt.mode || got.Outcome != tt.outcome {
 				t.Errorf("Next = %+v, want %s %s %s", got, tt.want, tt.mode, tt.outcome)
 			}
@@ -88,8 +88,7 @@ func TestCapsOfReaders(t *testing.T) {
 			"the qa has judged once, which is its cap, and the work is not done"},
 	} {
 		s := State{MaxIterations: 9, Iterations: tt.its,
-			Start: Start{Pipeline: []task.Role{task.Coder, task.Reviewer, task.QA},
-				Caps: map[task.Role]int{task.Coder: 9, task.Reviewer: 2, task.QA: 1}}}
+			Start: Start{Assignment: Assignment{Pipeline: []task.Role{task.Coder, task.Reviewer, task.QA}, Caps: map[task.Role]int{task.Coder: 9, task.Reviewer: 2, task.QA: 1}}}}
 		got := Next(s, Limits{}, noon)
 		if got.Reason != tt.want || (got.Outcome == Capped) != (tt.want != "") {
 			t.Errorf("%s: Next = %+v, want %q", tt.name, got, tt.want)
@@ -130,7 +129,7 @@ func TestClaims(t *testing.T) {
 		{"a promise that the criteria name", &task.Completion{Coder: &task.Criteria{Promise: "ADDED"}}, "",
 			"<promise> added </promise>", true},
 	} {
-		s := State{Start: Start{Completion: tt.criteria}}
+		s := State{Start: Start{Assignment: Assignment{Completion: tt.criteria}}}
 		response, promises := s.Claims(tt.role, "DONE")
 		if c, _ := ReadClaim(tt.message, response, promises...); c.Done != tt.want {
 			t.Errorf("%s: %+v, want %v", tt.name, c, tt.want)
@@ -154,7 +153,7 @@ func TestReasonsOfTheCap(t *testing.T) {
 		`1 of 1 iterations are used up. Max iterations reached. Last verification: the agent's <promise> says "X", which is not its promise "Y"`: wrong,
 		"1 of 1 iterations are used up": failing,
 	} {
-		s := State{Start: Start{Completion: &task.Completion{}}, MaxIterations: 1, Iterations: []*Iteration{it}}
+		s := State{Start: Start{Assignment: Assignment{Completion: &task.Completion{}}}, MaxIterations: 1, Iterations: []*Iteration{it}}
 		if got := Next(s, Limits{}, noon); got.Reason != want {
 			t.Errorf("Next = %+v, want the reason %q (S2-61, S2-64)", got, want)
 		}

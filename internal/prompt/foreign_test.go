@@ -104,7 +104,7 @@ func hostile(border string, actions ...loop.FailAction) loop.State {
 		}
 	}
 	s := loop.Fold([]loop.Record{{Type: loop.Started, Start: &loop.Start{Run: "20261121-120000-7f3a", Task: "issue-42",
-		Title: "t", Issue: 42, Base: "b45e", Spec: "s", Checks: []string{"make test"}, Review: true, MaxIterations: 9}}})
+		Assignment: loop.Assignment{Title: "t", Spec: "s"}, Issue: 42, Base: "b45e", Checks: []string{"make test"}, Review: true, MaxIterations: 9}}})
 	start := s.Start
 	filled(reflect.ValueOf(&start).Elem(), "Start", border, 0)
 	start.Run, start.Base, start.Plan, start.MaxIterations, start.Issue = s.Start.Run, s.Start.Base, nil, 9, 42

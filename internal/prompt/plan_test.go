@@ -35,7 +35,7 @@ func planned(approved int, edit func(*loop.Planned), records ...loop.Record) loo
 		edit(p)
 	}
 	return loop.Fold(append([]loop.Record{{Type: loop.Started, Start: &loop.Start{
-		Run: "20261121-120000-7f3a", Task: "hello", Title: "hello", Base: "b45e", Checks: []string{"make test"}, Review: true,
+		Run: "20261121-120000-7f3a", Task: "hello", Assignment: loop.Assignment{Title: "hello"}, Base: "b45e", Checks: []string{"make test"}, Review: true,
 		MaxIterations: 15, Plan: p,
 	}}}, records...))
 }

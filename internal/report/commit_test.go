@@ -24,7 +24,7 @@ func TestCommitMessage(t *testing.T) {
 		{strings.Repeat("long ", 30), "ralph: long long long long long long long long long long… (iteration 2)"},
 	}
 	for _, tt := range tests {
-		s := loop.State{Start: loop.Start{Task: "issue-42", Run: "r1", Title: tt.title, Asked: "alice"}}
+		s := loop.State{Start: loop.Start{Task: "issue-42", Run: "r1", Assignment: loop.Assignment{Title: tt.title}, Asked: "alice"}}
 		message := CommitMessage(s, loop.Iteration{N: 2, Mode: loop.Implement}, "github.com")
 		subject, rest, _ := strings.Cut(message, "\n")
 		if subject != tt.want {
@@ -45,7 +45,7 @@ func TestCommitMessage(t *testing.T) {
 func TestCommitMessageTrailers(t *testing.T) {
 	line := regexp.MustCompile(`^[A-Z][A-Za-z-]+: \S[^@]*$`)
 	for _, asked := range []string{"", "a b", "x\nFixes: #1", "@eve", "a>", "-a"} {
-		s := loop.State{Start: loop.Start{Task: "t\nFixes: #1", Run: "r @eve", Title: "x", Asked: asked}}
+		s := loop.State{Start: loop.Start{Task: "t\nFixes: #1", Run: "r @eve", Assignment: loop.Assignment{Title: "x"}, Asked: asked}}
 		message := CommitMessage(s, loop.Iteration{N: 1, Mode: "m\nX: y"}, "github.com")
 		lines := strings.Split(strings.TrimSuffix(message, "\n"), "\n")
 		if len(lines) != 6 {
@@ -81,7 +81,7 @@ func TestChecksOfACommit(t *testing.T) {
 		{loop.Start{}, false, ""},
 		{loop.Start{Checks: []string{"make lint", "make test"}, Review: true}, false, "make lint, make test, review"},
 		{loop.Start{Checks: []string{"make test"}, Review: true}, true, "make test"},
-		{loop.Start{Pipeline: []task.Role{task.Coder, task.Reviewer, task.QA}, Review: true}, false, "review, qa"},
+		{loop.Start{Assignment: loop.Assignment{Pipeline: []task.Role{task.Coder, task.Reviewer, task.QA}}, Review: true}, false, "review, qa"},
 		{loop.Start{Checks: []string{"echo hi\nCo-authored-by: Eve <eve@example.com>", "sh -c '@alice #12 [skip ci]'"}},
 			false, "echo hi Co-authored-by: Eve eveexample.com, sh -c 'alice 12 (skip ci)'"},
 		{loop.Start{Checks: many}, false, strings.Join(many[:3], ", ") + " and 47 more"},
@@ -103,7 +103,7 @@ func TestChecksOfACommit(t *testing.T) {
 
 func TestPullTitle(t *testing.T) {
 	for title, want := range map[string]string{"Add `x`": "Add `x`", "": "issue-42", "fixes #1 @a <b>": "fixes 1 a b"} {
-		v := View{State: loop.State{Start: loop.Start{Task: "issue-42", Title: title}}}
+		v := View{State: loop.State{Start: loop.Start{Task: "issue-42", Assignment: loop.Assignment{Title: title}}}}
 		if got := PullTitle(v); got != want {
 			t.Errorf("PullTitle(%q) = %q, want %q", title, got, want)
 		}

@@ -23,10 +23,9 @@ type Script struct {
 func Begin(edit func(*loop.Start)) *Script {
 	s := &Script{At: Began}
 	start := loop.Start{
-		Run: "20261121-053000-7f3a", Task: "issue-42", Title: "Add `Greet(name)` to hello", Issue: 42, Asked: "alice",
+		Run: "20261121-053000-7f3a", Task: "issue-42", Assignment: loop.Assignment{Title: "Add `Greet(name)` to hello", Spec: "`Greet(\"Ann\")` should return **Hello, Ann!**\n\n- [ ] a test\n- [ ] the empty name gives " +
+			"`Hello!`\n\n```go\nfunc Greet(name string) string\n```\n\nSee #7, thanks @bob."}, Issue: 42, Asked: "alice",
 		Base: strings.Repeat("a", 40), BaseBranch: "main", Branch: "ralph/issue-42", Agent: "claude",
-		Spec: "`Greet(\"Ann\")` should return **Hello, Ann!**\n\n- [ ] a test\n- [ ] the empty name gives " +
-			"`Hello!`\n\n```go\nfunc Greet(name string) string\n```\n\nSee #7, thanks @bob.",
 		Checks: []string{"go vet ./...", "go test ./..."}, Review: true, MaxIterations: 5, Owner: "runner-1",
 		RunURL: "https://github.com/alice/demo/actions/runs/9001", Detected: "go.mod is there",
 	}
