@@ -50,7 +50,7 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 	}
 	notes = append(notes, more...)
 	c.Note = strings.Join(notes, "; ")
-	if _, far := t.origin.(remote); far && !c.Empty { // a clone takes files of any size
+	if !c.Empty {
 		if err := t.weigh(ctx, since, &c); err != nil {
 			return loop.Commit{}, err
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // users is the repository of a clone, in which its user works.
@@ -285,17 +286,28 @@ func readQuietly(path string) []byte {
 // user.
 func whoCommits(ctx context.Context, dir string, env []string) (who []string, err error) {
 	d := door{dir: dir, env: usersEnvironment(env)}
+	all, err := d.out(ctx, "var", "-l")
+	if err == nil && !namesMail.MatchString(all) { // the list has a guess, which git may not commit with
+		_, err = d.out(ctx, "var", "GIT_AUTHOR_IDENT")
+	}
+	switch {
+	case exit(err) > 0:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("asking git who commits: %w", err)
+	}
+	all = "\n" + all
 	for _, role := range []string{"AUTHOR", "COMMITTER"} {
-		out, err := d.out(ctx, "var", "GIT_"+role+"_IDENT")
-		if exit(err) > 0 {
+		_, ident, _ := strings.Cut(all[max(0, strings.LastIndex(all, "\nGIT_"+role+"_IDENT=")):], "=")
+		name, rest, _ := strings.Cut(ident, " <")
+		mail, _, _ := strings.Cut(rest, ">")
+		if name == "" {
 			return nil, nil
 		}
-		if err != nil {
-			return nil, fmt.Errorf("asking git who commits: %w", err)
-		}
-		name, rest, _ := strings.Cut(out, " <")
-		mail, _, _ := strings.Cut(rest, ">")
 		who = append(who, "GIT_"+role+"_NAME="+name, "GIT_"+role+"_EMAIL="+mail)
 	}
 	return who, nil
 }
+
+// namesMail finds the user's address in git's configuration.
+var namesMail = regex.Lazy(`(?m)^user\.email=.`)
