@@ -109,7 +109,7 @@ that the work is done.
 
 // firstScreen is what ralph without arguments prints: what it is, the first commands, and what is in this directory.
 func firstScreen(ctx context.Context, p process) error {
-	top := session.Top(ctx, p.dir, p.environ)
+	top := session.Top(p.dir)
 	text := firstCommands + "Directory  " + safetext.OneLine(top) + "\n"
 	if layers, err := session.SettingsFiles(top, p.environ); err != nil {
 		text += "Settings   " + safetext.OneLine(err.Error()) + "\n"

@@ -36,7 +36,7 @@ func (i HookInstall) Run(ctx context.Context) error {
 	project := filepath.Join(i.Dir, i.Project)
 	switch {
 	case i.Project == "":
-		project = session.Top(ctx, i.Dir, i.Environ)
+		project = session.Top(i.Dir)
 	case filepath.IsAbs(i.Project):
 		project = i.Project
 	}

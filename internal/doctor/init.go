@@ -29,7 +29,7 @@ type Init struct {
 // Run shows what there is and what was found here, has that agreed to or changed, and writes everything at once after
 // the last answer.
 func (i *Init) Run(ctx context.Context) error {
-	dir := session.Top(ctx, i.Dir, i.Parent)
+	dir := session.Top(i.Dir)
 	d := session.NewDialogue(i.In, i.Out)
 	if there, err := i.show(d, dir); err != nil || there && !i.replaces(ctx, d) {
 		return errors.Join(err, d.Err)

@@ -54,7 +54,7 @@ func (t *Preview) Show(ctx context.Context) error {
 func (t *Preview) ofTask(ctx context.Context) (string, error) {
 	l := &IssueRun{Session: t.Session, Issue: t.Issue, Plan: t.Plan}
 	from := l.Dir
-	l.Dir = session.Top(ctx, l.Dir, l.Parent)
+	l.Dir = session.Top(l.Dir)
 	settings, err := l.Settings()
 	if err != nil {
 		return "", err

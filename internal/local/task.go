@@ -55,13 +55,13 @@ func (ts *Tasks) Create(ctx context.Context, n NewTask) error {
 		}
 		t = over(read, n.Task)
 	}
-	return ts.keep(session.Top(ctx, ts.Dir, ts.Parent), t, n.Force)
+	return ts.keep(session.Top(ts.Dir), t, n.Force)
 }
 
 // Followup stores a task that depends on another and inherits from it what it does not say itself, but for the outcome
 // and the acceptance criteria: these are its own.
 func (ts *Tasks) Followup(ctx context.Context, id string, n NewTask) error {
-	dir := session.Top(ctx, ts.Dir, ts.Parent)
+	dir := session.Top(ts.Dir)
 	before, err := keptTask(dir, id)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ type Shown struct {
 // List prints the tasks, in the order in which they can be done. Files that are no tasks are an error, after those that
 // are.
 func (ts *Tasks) List(ctx context.Context) error {
-	dir := session.Top(ctx, ts.Dir, ts.Parent)
+	dir := session.Top(ts.Dir)
 	all, broken := readTasks(filepath.Join(dir, tasksDir), tasksDir)
 	sortKept(all)
 	shown := []Shown{}
@@ -184,7 +184,7 @@ func (ts *Tasks) List(ctx context.Context) error {
 
 // IDs are the ids of the tasks, without those that cannot be read.
 func (ts *Tasks) IDs(ctx context.Context) []string {
-	all, _ := readTasks(filepath.Join(session.Top(ctx, ts.Dir, ts.Parent), tasksDir), tasksDir)
+	all, _ := readTasks(filepath.Join(session.Top(ts.Dir), tasksDir), tasksDir)
 	return safetext.Map(all, func(k kept) string { return k.ID })
 }
 
@@ -207,7 +207,7 @@ func sortKept(all []kept) {
 
 // Show prints one task as a file, with the criteria of each role that it has.
 func (ts *Tasks) Show(ctx context.Context, id string) error {
-	dir := session.Top(ctx, ts.Dir, ts.Parent)
+	dir := session.Top(ts.Dir)
 	k, err := keptTask(dir, id)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ func (p *Plans) Open(ctx context.Context) (*os.Root, error) {
 	if err != nil {
 		return nil, invalid.Errorf("the project %s: %w; pass an existing directory", p.Dir, err)
 	}
-	p.Dir = session.Top(ctx, from, p.Parent)
+	p.Dir = session.Top(from)
 	if p.PlanDir, err = InClone(p.Dir, from, p.RalphDir); err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ type remote struct {
 // alone sends it nowhere else.
 func FindGitHub(ctx context.Context, env config.Environment, parent []string, dir, named string) (GitHub, error) {
 	var origin remote
-	if address, err := git.RemoteURL(ctx, Top(ctx, dir, parent), parent); err == nil {
+	if address, err := git.RemoteURL(ctx, Top(dir), parent); err == nil {
 		origin, _ = parseRemote(address)
 	}
 	at, chosen, err := whichHub(env, origin, named)

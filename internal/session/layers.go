@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,18 +10,9 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/files"
-	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
-
-// Top is where a clone keeps its settings; outside of one it is the directory itself.
-func Top(ctx context.Context, dir string, parent []string) string {
-	if found, err := git.Top(ctx, dir, parent); err == nil {
-		return found
-	}
-	return dir
-}
 
 // SettingsFiles are the layers below the flags: the user's own, which the environment leads to, and those of the two
 // files of a directory, where they are there. A bot never asks for them.
@@ -52,7 +42,7 @@ func SettingsFiles(dir string, env []string) ([]config.Layer, error) {
 // file in the clone is not a user's own: an agent that writes there could set what no repository can set.
 func userLayer(dir string, env []string) (l config.Layer, of string, err error) {
 	of = userSettings(runtime.GOOS, env)
-	if clone := cloneAround(dir); of == "" || liesIn(clone, filepath.Dir(of)) || liesIn(clone, of) {
+	if clone := Top(dir); of == "" || liesIn(clone, filepath.Dir(of)) || liesIn(clone, of) {
 		return l, "", nil
 	}
 	l = config.Layer{Name: short(of, env), User: true}
@@ -110,9 +100,9 @@ func userSettings(system string, env []string) string {
 	return filepath.Join(dir, "ralph", "settings.json")
 }
 
-// cloneAround is the top of the clone that a directory is in; the directory itself outside of one.
-func cloneAround(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
+// Top is the top of the clone that a directory is in, where its settings are; outside of one it is the directory itself.
+func Top(dir string) string {
+	for at := realPath(dir); ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
 			return at
 		}

@@ -20,7 +20,7 @@ import (
 // ShowSettings prints the merged settings with the origin of each value and without secrets: one a
 // line, or as JSON for programs. Its error has every problem of the files.
 func (s *Session) ShowSettings(ctx context.Context, asJSON bool) error {
-	layers, err := SettingsFiles(Top(ctx, s.Dir, s.Parent), s.Parent)
+	layers, err := SettingsFiles(Top(s.Dir), s.Parent)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ type Change struct {
 // ChangeSettings writes it, once all files together are valid with it. Its error says what is wrong with the key, the
 // value or a file.
 func (s *Session) ChangeSettings(ctx context.Context, c Change) error {
-	top := Top(ctx, s.Dir, s.Parent)
+	top := Top(s.Dir)
 	layer, file := config.Layer{Name: config.SettingsFile}, filepath.Join(top, config.SettingsFile)
 	var err error
 	if c.User {
