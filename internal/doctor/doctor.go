@@ -91,7 +91,7 @@ func (d *Doctor) Examine(ctx context.Context) Diagnosis {
 		out.Git.Advice = err.Error()
 	}
 	dir := d.Dir
-	if found, err := git.Top(ctx, d.Dir, d.Parent); err == nil {
+	if found, _, err := git.Stand(ctx, d.Dir, d.Parent); err == nil {
 		out.Repository, dir = found, found
 	}
 	settings, err := d.load(dir, &out)

@@ -61,12 +61,6 @@ func TipOf(ctx context.Context, dir string, env []string, branch, task string) s
 	return tip
 }
 
-// Top is the top of the clone that dir is in.
-func Top(ctx context.Context, dir string, env []string) (string, error) {
-	top, _, err := Stand(ctx, dir, env)
-	return top, err
-}
-
 // Stand is the top of the clone that dir is in, and the branch that it is on: the commit where it is on none, "" where
 // there is no commit yet.
 func Stand(ctx context.Context, dir string, env []string) (top, at string, err error) {

@@ -287,7 +287,7 @@ func readQuietly(path string) []byte {
 func whoCommits(ctx context.Context, dir string, env []string) (who []string, err error) {
 	d := door{dir: dir, env: usersEnvironment(env)}
 	all, err := d.out(ctx, "var", "-l")
-	if err == nil && !namesMail.MatchString(all) { // the list has a guess, which git may not commit with
+	if err == nil && !namesMail.MatchString(all) { // the list has a guess, which git can refuse to commit with
 		_, err = d.out(ctx, "var", "GIT_AUTHOR_IDENT")
 	}
 	switch {

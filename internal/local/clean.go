@@ -43,7 +43,7 @@ type removal struct {
 func (c *Clean) Run(ctx context.Context) error {
 	c.Begin()
 	inClone := false
-	if top, err := git.Top(ctx, c.Dir, c.Parent); err == nil {
+	if top, _, err := git.Stand(ctx, c.Dir, c.Parent); err == nil {
 		c.Dir, inClone = top, true
 	}
 	unlock, err := journal.Lock(c.Dir, c.Log)

@@ -101,13 +101,13 @@ type Start struct {
 	LeftOut []string `json:"left_out,omitempty"`
 }
 
-// Assignment is what a run works on, as it was when it was asked for. A new request with another text replaces all of it.
+// Assignment is what a run works on, as its request had it. A new request with another text replaces all of it.
 type Assignment struct {
 	Title string `json:"title,omitempty"`
 	Spec  string `json:"spec,omitempty"` // the task's text, sanitised; a resumed run works from it
-	// Completion is what "done" means, resolved when the run began and not changed after; nil for a run without criteria.
+	// Completion is what "done" means, resolved when the run started and not changed after; nil for a run without criteria.
 	Completion *task.Completion `json:"completion,omitempty"`
-	// RequestKey is a hash of the request besides the text: criteria, roles and how promises are verified, before they
+	// RequestKey is a hash of the request apart from the text: criteria, roles and how promises are verified, before they
 	// are resolved. Another hash is another request; empty: only the text.
 	RequestKey string `json:"asking,omitempty"`
 	// Pipeline is who acts, in order; empty: only the coder.

@@ -170,7 +170,7 @@ func (s *Session) RunHomes(ctx context.Context) []string {
 		return []string{clone}
 	}
 	homes := []string{Nearest(s.Dir)}
-	if top, err := git.Top(ctx, s.Dir, s.Parent); err == nil && !slices.Contains(homes, top) {
+	if top, _, err := git.Stand(ctx, s.Dir, s.Parent); err == nil && !slices.Contains(homes, top) {
 		homes = append(homes, top)
 	}
 	return homes

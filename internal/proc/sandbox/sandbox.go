@@ -29,7 +29,7 @@ type Sandbox struct {
 	cleanup []func()
 }
 
-// cacheLayers are the caches below those of a box.
+// cacheLayers are the caches below those of a turn or a check.
 type cacheLayers struct {
 	// base has the caches that the setup and the checks fill on the base commit.
 	base         string
