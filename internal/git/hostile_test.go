@@ -260,11 +260,11 @@ func TestNestedRepositories(t *testing.T) {
 			b := newSandbox(t)
 			tree := b.work(shape)
 			b.sh(tree.Dir(),
-				`git init -q one; cd one; echo 1 >f; ln -s /etc/passwd l; mkdir d; echo 2 >d/g; echo x >x.log; git add -A; git commit -qm nested; cd ..
+				`git init -q one; cd one; echo '!.*' >.gitignore; echo 1 >f; ln -s /etc/passwd l; mkdir d; echo 2 >d/g; echo x >x.log; git add -A; git commit -qm nested; cd ..
 				git init -q two; echo 3 >two/h; mkfifo two/pipe; git init -q two/three; echo 4 >two/three/i; git init -q empty; mkdir -p node; echo '/node' >>.gitignore; git init -q node/dep; echo no >node/dep/no`)
 			b.sh(tree.Dir(), b.trap(filepath.Join(tree.Dir(), "one"))+attributes)
 			c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "nested"))
-			want := ".gitignore\n.ralph/settings.json\na.txt\n120000 link\none/.gitattributes\none/d/g\none/f\n120000 " +
+			want := ".gitignore\n.ralph/settings.json\na.txt\n120000 link\none/.gitattributes\none/.gitignore\none/d/g\none/f\n120000 " +
 				"one/l\nsub/b.txt\ntwo/h\ntwo/three/i"
 			if got := b.files(tree, c.SHA); got != want ||
 				c.Note != "one, two: a repository of the agent's own; its files were committed, its history was not; "+

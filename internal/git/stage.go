@@ -38,9 +38,9 @@ func (t *checkout) stage(ctx context.Context, parent string, steady bool) (chang
 	return false, notes, err
 }
 
-// add runs git add on everything but the submodules.
+// add runs git add on everything but the submodules and hidden repositories, which a .gitignore could let in.
 func (t *checkout) add(ctx context.Context, options ...string) (stdout, stderr string, err error) {
-	specs := []string{":(top)"}
+	specs := []string{":(top)", ":(top,exclude,glob)**/" + hiddenGit, ":(top,exclude,glob)**/" + hiddenGit + "/**"}
 	for name := range t.links {
 		if info, err := os.Lstat(filepath.Join(t.work, name)); err == nil && info.IsDir() {
 			specs = append(specs, ":(top,literal,exclude)"+name)
