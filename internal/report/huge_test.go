@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
-	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -38,29 +36,4 @@ func huge(n int) View {
 	v.Template = strings.Repeat("## "+name+"\n"+name+"\n", 200)
 	v.ReportURL = v.State.RunURL + "#artifacts"
 	return v
-}
-
-// A report of a thousand long iterations still fits, reads as one, and says what it does not show.
-func TestHuge(t *testing.T) {
-	v := huge(1000)
-	for name, md := range views(v) {
-		limit := CommentLimit
-		if name == "body" || name == "template" {
-			limit = pullLimit
-		}
-		if len(md) > limit || !utf8.ValidString(md) {
-			t.Errorf("the %s has %d bytes, valid: %v", name, len(md), utf8.ValidString(md))
-		}
-		for _, p := range sample.Inertness(md) {
-			t.Errorf("%s: %.300s", name, p)
-		}
-	}
-	md := Comment(v)
-	for _, p := range broken(md, v.State.Start.Run) {
-		t.Error(p)
-	}
-	if !strings.Contains(md, "earlier iterations not shown, ") ||
-		!strings.Contains(md, "❌ Stopped after 1000 of 1000 iterations: ") {
-		t.Errorf("the comment says little: %.400s", md)
-	}
 }

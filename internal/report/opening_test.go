@@ -216,22 +216,6 @@ func TestFirst400Characters(t *testing.T) {
 	sample.Golden(t, "first-400.txt", all.String())
 }
 
-// TestRunningFirst: of a run that goes on the comment says at once what happens and how to stop it, and the pull
-// request where to read that.
-func TestRunningFirst(t *testing.T) {
-	for text, wants := range map[string][]string{
-		visible(t, Comment(runningThird())): {"Working: iteration 3 of 5", "The agent works on what the reviewer asked for",
-			"/ralph stop"},
-		visible(t, PullBody(runningThird())): {"Working on it: a comment below says how far it is", "/ralph stop"},
-	} {
-		for _, want := range wants {
-			if first := string([]rune(text)[:min(len([]rune(text)), firstCharacters)]); !strings.Contains(first, want) {
-				t.Errorf("without %q:\n%s", want, first)
-			}
-		}
-	}
-}
-
 // TestBaseline: what failed before the run and passes now is not told as if it still failed.
 func TestBaseline(t *testing.T) {
 	s := sample.Begin(nil)

@@ -15,18 +15,14 @@ func TestConventionalTitle(t *testing.T) {
 		want             string
 	}{
 		{"no commits are known", "Add a thing", nil, nil, "Add a thing"},
-		{"too few", "Add a thing", usual[:2], nil, "Add a thing"},
 		{"not most of them", "Add a thing", []string{"feat: a", "b", "c", "fix: d"}, nil, "Add a thing"},
 		{"most of them", "Add a thing", usual, nil, "feat: add a thing"},
 		{"they go on with a capital", "add a thing", []string{"feat: A", "fix: B", "fix: C"}, nil, "feat: add a thing"},
-		{"a capital stays then", "Add a thing", []string{"feat: A", "fix: B", "fix: C"}, nil, "feat: Add a thing"},
 		{"a name keeps its case", "`Greet` crashes", usual, nil, "fix: `Greet` crashes"},
-		{"so does a word of capitals", "JSON output", usual, nil, "feat: JSON output"},
 		{"a label tells", "Greet the empty name", usual, []string{"good first issue", "type: bug"},
 			"fix: greet the empty name"},
+		{"no title", "", nil, nil, "issue-42"},
 		{"a label before a word", "Fix the docs", usual, []string{"documentation"}, "docs: fix the docs"},
-		{"docs by a word", "Explain retries in the README", usual, nil, "docs: explain retries in the README"},
-		{"tests", "Add tests for Greet", usual, nil, "test: add tests for Greet"},
 		{"it is one already", "fix(hello): the empty name", usual, nil, "fix(hello): the empty name"},
 		{"marks of other systems", "Fix it ***NO_CI*** [ci-skip] [no actions]", usual, nil,
 			"fix: fix it NO CI (ci-skip) (no actions)"},
@@ -49,13 +45,9 @@ func TestConventionalTitle(t *testing.T) {
 // TestTemplateHeadings: which headings ralph fills, and with what.
 func TestTemplateHeadings(t *testing.T) {
 	for title, want := range map[string]string{
-		"Description": "state", "Summary": "state", "What does this PR do?": "state", "Changes": "state",
-		"Proposed changes": "state", "**Description**": "state", "1. Overview": "state",
-		"Motivation and Context": "asked", "Why": "asked", "Background": "asked",
-		"Related issues": "closes", "Issue": "closes", "Fixes": "closes", "Closes": "closes", "Linked tickets": "closes",
-		"Testing": "checks", "How was this tested?": "checks", "Test plan": "checks", "How Has This Been Tested?": "checks",
-		"Checklist": "", "Screenshots": "", "Breaking changes": "", "Types of changes": "", "": "", "Release notes": "",
-		"Reviewers": "", "Attestation": "",
+		"What does this PR do?": "state", "Proposed changes": "state", "**Description**": "state", "1. Overview": "state",
+		"Motivation and Context": "asked", "Why": "asked", "Related issues": "closes", "Linked tickets": "closes",
+		"How Has This Been Tested?": "checks", "Test plan": "checks", "Checklist": "", "Breaking changes": "", "": "",
 	} {
 		got := ""
 		for _, s := range slots {
@@ -72,7 +64,6 @@ func TestTemplateHeadings(t *testing.T) {
 // TestTemplate has a row for each rule by which a template is filled.
 func TestTemplate(t *testing.T) {
 	for _, tt := range []struct{ name, template, want, not string }{
-		{"its headings keep their order", "# B\nx\n## Description\n## A\ny", "# B\n\nx\n\n## Description\n\n**✅ Done", ""},
 		{"an underlined heading", "Description\n---\nplease write\n\nNotes\n===\nmine", "## Description\n\n**✅ Done",
 			"please write"},
 		{"comments are dropped", "## Notes\n<!-- hidden\nyou -->keep<!-- open", "## Notes\n\nkeep\n", "hidden"},
@@ -86,11 +77,9 @@ func TestTemplate(t *testing.T) {
 			"<summary>More"},
 		{"a heading in a fence is none", "## Notes\n```\n## Description\n@bob\n```", "```text\n## Description\n@bob\n```",
 			""},
-		{"a fence that is not closed", "## Notes\n~~~\n@bob", "```text\n@bob\n```", ""},
 		{"no place, and it goes below", "## Notes\nmine", "mine\n\nCloses #42\n\n**✅ Done", ""},
 		{"every slot once", "## Description\n## Summary\nown", "## Summary\n\nown", ""},
 		{"a motivation of its own gets what was asked", "## Summary\nx\n## Why\ny", "## Why\n\n**What was asked**", ""},
-		{"windows' line ends", "## Notes\r\na\r\n", "## Notes\n\na\n", ""},
 	} {
 		got := templated(done(), tt.template)
 		if !strings.Contains(got, tt.want) || tt.not != "" && strings.Contains(got, tt.not) {
@@ -103,14 +92,6 @@ func TestTemplate(t *testing.T) {
 			if strings.Count(got, all) != 1 {
 				t.Errorf("%s: %q is there %d times", tt.name, all, strings.Count(got, all))
 			}
-		}
-	}
-}
-
-func TestTemplatePaths(t *testing.T) {
-	for _, p := range TemplatePaths {
-		if p != strings.TrimPrefix(p, "/") || !strings.Contains(strings.ToLower(p), "pull_request_template.") {
-			t.Errorf("%q is no place for a template", p)
 		}
 	}
 }

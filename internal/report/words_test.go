@@ -29,20 +29,9 @@ func TestNow(t *testing.T) {
 	see("🔄 Working: iteration 1 of 5 — The next iteration begins with what failed.")
 	s.Turning(2, loop.ReviewFix)
 	see("🔄 Working: iteration 2 of 5 — The agent works on what the reviewer asked for since 05:31 UTC.")
-}
-
-func TestHeadlines(t *testing.T) {
-	for outcome, want := range map[loop.Outcome]string{
-		loop.Done: "✅ Done", loop.Capped: "❌ Stopped after 0 of 5 iterations: why",
-		loop.Stuck: "❌ Stuck after 0 of 5 iterations: why", loop.Timeout: "❌ Stopped by the time limit",
-		loop.Budget: "❌ Stopped by the budget", loop.Invalid: "⚠️ Cannot run", loop.Waiting: "⏸️ Waiting",
-		loop.Refused:     "⛔ Refused",
-		loop.Interrupted: "⏹️ Interrupted", loop.Failed: "❌ Failed in ralph's own part, not in the work: why",
-	} {
-		if got := end(sample.Begin(nil), outcome, "why", "").headline(); !strings.HasPrefix(got, want) {
-			t.Errorf("%s: %q", outcome, got)
-		}
-	}
+	s.Add(loop.Record{Type: loop.Resumed, Resume: &loop.Resume{Feedback: &loop.Feedback{Text: "CI: test failed"}}})
+	s.Turning(2, loop.ReviewFix)
+	see("🔄 Working: iteration 2 of 5 — The agent works on what other workflows found since 05:31 UTC.")
 }
 
 // A run whose process died says so, and what to do.
@@ -61,26 +50,23 @@ func TestSilent(t *testing.T) {
 }
 
 func TestReproduce(t *testing.T) {
-	tests := []struct {
-		name, branch string
+	const fetched = "git fetch origin wip/x && git checkout FETCH_HEAD"
+	for _, tt := range []struct {
+		branch       string
 		checks       []string
 		failed, want string
 	}{
-		{"the check that failed", "wip/x", []string{"go vet", "go test ./..."}, "go test ./...",
-			"git fetch origin wip/x && git checkout FETCH_HEAD && go test ./..."},
-		{"all checks for a review", "wip/x", []string{"a", "b"}, "review",
-			"git fetch origin wip/x && git checkout FETCH_HEAD && a && b"},
-		{"several parts", "wip/x", []string{"a || b"}, "a || b",
-			"git fetch origin wip/x && git checkout FETCH_HEAD && (a || b)"},
-		{"several lines", "wip/x", []string{"a\nb 'c'"}, "a\nb 'c'",
-			"git fetch origin wip/x && git checkout FETCH_HEAD && sh -c 'a\nb '\\''c'\\'''"},
-		{"a branch for a shell", "x;$(rm)'", nil, "claim", "git fetch origin 'x;$(rm)'\\''' && git checkout FETCH_HEAD"},
-	}
-	for _, tt := range tests {
+		{"wip/x", []string{"go vet", "go test ./..."}, "go test ./...", fetched + " && go test ./..."},
+		{"wip/x", []string{"a", "b"}, "review", fetched + " && a && b"},
+		{"wip/x", []string{"a || b"}, "a || b", fetched + " && (a || b)"},
+		{"wip/x", []string{"a\nb 'c'"}, "a\nb 'c'", fetched + ` && sh -c 'a
+b '\''c'\'''`},
+		{"x;$(rm)'", nil, "claim", `git fetch origin 'x;$(rm)'\''' && git checkout FETCH_HEAD`},
+	} {
 		s := sample.Begin(func(start *loop.Start) { start.Checks = tt.checks })
 		s.Iterate(1, loop.Implement, "", sample.Fail(tt.failed, "no", "x"))
 		if got := (advice{end(s, loop.Capped, "", tt.branch)}).reproduce(); got != tt.want {
-			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
+			t.Errorf(" got %s\nwant %s", got, tt.want)
 		}
 	}
 }

@@ -44,14 +44,12 @@ func TestHostilePlanComment(t *testing.T) {
 	views := []report.View{hostile(), planHostile(), planLarge(200, sample.Nasty),
 		planLarge(200, strings.Repeat("`<@🙂", 500)),
 		planLarge(2000, "x")}
+	some := func(most int) string { return sample.Some(random, most) }
 	for range 300 {
-		s := sample.Begin(func(start *loop.Start) {
-			start.Title, start.Spec, start.Task = sample.Some(random, 12), safetext.Sanitise(sample.Some(random, 60)),
-				sample.Some(random, 12)
-			start.Branch, start.Checks, start.Hint = sample.Some(random, 6),
-				[]string{sample.Some(random, 6), sample.Some(random, 6)}, sample.Some(random, 12)
-		})
-		views = append(views, end(s, loop.Stuck, sample.Some(random, 12), sample.Some(random, 6)))
+		views = append(views, view(sample.Begin(func(start *loop.Start) {
+			start.Title, start.Spec, start.Task, start.Branch = some(12), safetext.Sanitise(some(60)), some(12), some(6)
+			start.Checks = []string{some(6), some(6)}
+		})))
 	}
 	for _, v := range views {
 		v.Redact = report.Redactor(nil)
@@ -86,19 +84,12 @@ func TestPlanFrom(t *testing.T) {
 	mark := OldMarker("issue-42") + "\n"
 	tests := []struct{ name, comment, want string }{
 		{"one block", mark + "x\n```json\n{}\n```\ny", "{}\n"},
-		{"in capitals, with tildes and more words", mark + "~~~ JSON tasks\n{}\n~~~", "{}\n"},
 		{"among others", mark + "```mermaid\ngraph TD\n```\n````json\n{\n```\n}\n````\n```\nx\n```", "{\n```\n}\n"},
 		{"no marker", "```json\n{}\n```", ""},
-		{"a marker that is not first", "x\n" + mark + "```json\n{}\n```", ""},
 		{"another marker", report.Marker("r") + "\n```json\n{}\n```", ""},
-		{"no block", mark + "{}", ""},
-		{"another language", mark + "```js\n{}\n```", ""},
 		{"two blocks", mark + "```json\n{}\n```\n```json\n{}\n```", ""},
-		{"two blocks, one not closed", mark + "```json\n{}\n```\n```json\n{}", ""},
 		{"a block that is not closed", mark + "```json\n{}\n", ""},
 		{"a block inside of another one", mark + "````text\n```json\n{}\n```\n````", ""},
-		{"a fence that is too short does not close", mark + "````json\n{}\n```", ""},
-		{"a quoted block", mark + "> ```json\n> {}\n> ```", ""},
 		{"an indented block is code", mark + "    ```json\n    {}\n    ```", ""},
 	}
 	for _, tt := range tests {

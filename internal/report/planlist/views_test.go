@@ -31,7 +31,3 @@ func planHostile() report.View {
 }
 
 func planLarge(n int, text string) report.View { return view(sample.PlanLarge(n, text)) }
-
-func end(s *sample.Script, o loop.Outcome, reason, branch string) report.View {
-	return view(s.Finish(o, reason, branch))
-}

@@ -16,27 +16,11 @@ func view(s *sample.Script) report.View {
 			TokenNote: "Pushes made with GITHUB_TOKEN start no workflows; use an app's token for CI to run here."}}
 }
 
-func runningFirst() report.View { return view(sample.RunningFirst()) }
-
-func runningThird() report.View { return view(sample.RunningThird()) }
-
-func done() report.View { return view(sample.Done()) }
-
-func stuckRun() report.View { return view(sample.Stuck()) }
-
-func withRoles() report.View { return view(sample.WithRoles()) }
-
-func waiting() report.View { return view(sample.Waiting()) }
-
 func hostile() report.View {
 	v := view(sample.Hostile())
 	v.Redact, v.TokenNote, v.Limits = report.Redactor(nil), sample.Nasty, loop.Limits{CostUSD: 5}
 	return v
 }
-
-func planRunning() report.View { return view(sample.PlanRunning()) }
-
-func planCapped() report.View { return view(sample.PlanCapped()) }
 
 func planHostile() report.View {
 	v := view(sample.PlanHostile())
@@ -45,5 +29,3 @@ func planHostile() report.View {
 }
 
 func planLarge(n int, text string) report.View { return view(sample.PlanLarge(n, text)) }
-
-func planDone() report.View { return view(sample.PlanDone()) }
