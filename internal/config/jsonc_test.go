@@ -21,11 +21,8 @@ func TestCommentsAndTrailingCommas(t *testing.T) {
 func TestSyntaxErrorsSayWhere(t *testing.T) {
 	for _, test := range []struct{ settings, want string }{
 		{`{"réview": tru }`, `line 1, column 12: tru is no value; a text needs quotes`},
-		{`{"review": true`, `line 1, column 16: the end comes too early; a bracket or a value is missing`},
 		{"{\n", `line 2, column 1: the end comes too early; a bracket or a value is missing`},
-		{`{} {}`, `line 1, column 4: invalid character '{' after top-level value`},
 		{"{\n  \"agent\": {\n  // é\n  /* é */ review: 1\n", `line 4, column 11: review is no value; a text needs quotes`},
-		{"{\"a\": 1,, }", `line 1, column 9: invalid character ',' at start of value`},
 		{"{\"a\": 1\n \"b\": 2}", `line 2, column 2: invalid character '"' after object value (expecting ',' or '}')`},
 		{"{\n \"agent\": \"claude,\n \"review\": true}",
 			`line 2, column 11: the text that begins here lacks its closing quote, or holds a line end or tab that is not written as \n or \t`},
@@ -33,8 +30,6 @@ func TestSyntaxErrorsSayWhere(t *testing.T) {
 			`line 1, column 11: the text that begins here holds a backslash that escapes nothing; a backslash itself is written as \\`},
 		{`{"setup": "a`, `line 1, column 13: a closing quote is missing before the end`},
 		{"{}\n /* open", `line 2, column 2: the comment that begins here has no end`},
-		{`// only a comment`, `line 1, column 18: the end comes too early; a bracket or a value is missing`},
-		{`{'a': 1}`, `line 1, column 2: invalid character '\'' at start of value`},
 		{"\ufeff{x", `line 1, column 2: x is no value; a text needs quotes`},
 	} {
 		_, err := Load(layer(test.settings))

@@ -82,94 +82,48 @@ func TestReviewerIsTheAgentUnlessItIsAnother(t *testing.T) {
 	}
 }
 
+// TestProblems has a row for each sentence; TestTableIsTheSchema holds which values are wrong.
 func TestProblems(t *testing.T) {
-	for _, test := range []struct{ settings, want string }{
-		{``, `.ralph/settings.json is empty; an object is needed, at least {}.`},
-		{"{\"a\":\"\xff\"}", `.ralph/settings.json is not UTF-8 text.`},
-		{`[]`, `.ralph/settings.json: the whole is a list; must be an object.`},
-		{`{"environment":["A B"]}`,
-			`.ralph/settings.json: environment[0] is "A B"; must be a name such as DATABASE_URL, or a beginning and a star: MY_*.`},
-		{`{"maximumIterations":-1}`,
-			`.ralph/settings.json: maximumIterations is -1; must be a whole number from 0 to 10000.`},
-		{`{"maximumIterations":"5"}`,
-			`.ralph/settings.json: maximumIterations is "5"; must be a whole number from 0 to 10000.`},
-		{`{"timeoutMinutes":7201}`,
-			`.ralph/settings.json: timeoutMinutes is 7201; must be a whole number from 1 to 7200.`},
-		{`{"timeoutMinutes":1.5}`, `.ralph/settings.json: timeoutMinutes is 1.5; must be a whole number from 1 to 7200.`},
-		{`{"review":"yes"}`, `.ralph/settings.json: review is "yes"; must be true or false.`},
-		{`{"review":null}`, `.ralph/settings.json: review is null; must be true or false. To use the default, remove the key.`},
-		{`{"agent":"claude"}`, `.ralph/settings.json: agent is "claude"; must be an object, such as {"command": "claude"}.`},
-		{`{"guardrails":"make"}`, `.ralph/settings.json: guardrails is "make"; must be a list, such as [{"command": "make"}].`},
-		{`{"idleTimeout":"5m"}`, `.ralph/settings.json: idleTimeout is an unknown key. Did you mean agent.idleTimeout or reviewer.idleTimeout?`},
-		{`{"maxCost":5}`, `.ralph/settings.json: maxCost is an unknown key. Did you mean maxCostUsd?`},
-		{`{"zzz":5}`, `.ralph/settings.json: zzz is an unknown key; ralph settings schema lists the keys.`},
-		{`{"timeoutMultiplier":0.05}`,
-			`.ralph/settings.json: timeoutMultiplier is 0.05; must be a number from 0.1 to 100.`},
-		{`{"timeoutMultiplier":"2"}`, `.ralph/settings.json: timeoutMultiplier is "2"; must be a number from 0.1 to 100.`},
-		{`{"timeoutMultiplier":1e999999999}`, `.ralph/settings.json: the number at line 1, column 22 is out of any range.`},
-		{`{"outputTruncateFrom":"middle"}`,
-			`.ralph/settings.json: outputTruncateFrom is "middle"; must be "head", "tail" or "both".`},
-		{`{"doneFile":"/tmp/DONE"}`,
-			`.ralph/settings.json: doneFile is "/tmp/DONE"; must be the path of a file in the repository, such as "DONE".`},
-		{`{"doneFile":"a/../../DONE"}`,
-			`.ralph/settings.json: doneFile is "a/../../DONE"; must be the path of a file in the repository, such as "DONE".`},
-		{`{"workingDirectory":"../web"}`,
-			`.ralph/settings.json: workingDirectory is "../web"; must be the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
-		{`{"workingDirectory":"/etc"}`,
-			`.ralph/settings.json: workingDirectory is "/etc"; must be the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
-		{`{"workingDirectory":".git"}`,
-			`.ralph/settings.json: workingDirectory is ".git"; must be the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
-		{`{"workingDirectory":"web/../.."}`,
-			`.ralph/settings.json: workingDirectory is "web/../.."; must be the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
-		{`{"workingDirectory":"."}`,
-			`.ralph/settings.json: workingDirectory is "."; must be the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
-		{`{"doneFile":".git/HEAD"}`,
-			`.ralph/settings.json: doneFile is ".git/HEAD"; must be the path of a file in the repository, such as "DONE".`},
-		{`{"agent":{"timeout":"25h"}}`,
-			`.ralph/settings.json: agent.timeout is "25h"; must be a time up to 24h, such as "90s", "10m" or "1h30m".`},
-		{"{\"review\":true,\n \"agent\":{\"model\":\"é\", \"model\":\"b\"}}",
-			`.ralph/settings.json: agent.model is there twice, at line 2, column 11 and at line 2, column 24; only one is allowed.`},
-		{`{"guardrails":[{"command":"a","command":"b"}],"guardrails":[]}`, ".ralph/settings.json: guardrails[0].command is " +
+	const path = `must be the path of a file in the repository, such as "DONE".`
+	for _, test := range []struct{ settings, want string }{ // each sentence begins with the file's name
+		{``, ` is empty; an object is needed, at least {}.`},
+		{"{\"a\":\"\xff\"}", ` is not UTF-8 text.`},
+		{`[]`, `: the whole is a list; must be an object.`},
+		{`{"environment":["A B"]}`, `: environment[0] is "A B"; must be a name such as DATABASE_URL, or a beginning and a star: MY_*.`},
+		{`{"maximumIterations":-1}`, `: maximumIterations is -1; must be a whole number from 0 to 10000.`},
+		{`{"timeoutMultiplier":0.05}`, `: timeoutMultiplier is 0.05; must be a number from 0.1 to 100.`},
+		{`{"timeoutMultiplier":1e999999999}`, `: the number at line 1, column 22 is out of any range.`},
+		{`{"review":"yes"}`, `: review is "yes"; must be true or false.`},
+		{`{"review":null}`, `: review is null; must be true or false. To use the default, remove the key.`},
+		{`{"agent":"claude"}`, `: agent is "claude"; must be an object, such as {"command": "claude"}.`},
+		{`{"guardrails":["true"]}`, `: guardrails[0] is "true"; must be an object, such as {"command": "make test"}.`},
+		{`{"idleTimeout":"5m"}`, `: idleTimeout is an unknown key. Did you mean agent.idleTimeout or reviewer.idleTimeout?`},
+		{`{"maxCost":5}`, `: maxCost is an unknown key. Did you mean maxCostUsd?`},
+		{`{"zzz":5}`, `: zzz is an unknown key; ralph settings schema lists the keys.`},
+		{`{"agent":{"a\nb":[]}}`, `: agent."a\nb" is an unknown key; must be one of command, flags, idleTimeout, model and timeout.`},
+		{`{"agent":{"Falgs":[],"x":1}}`, ": agent.Falgs is an unknown key. Did you mean flags?\n" +
+			`.ralph/settings.json: agent.x is an unknown key; must be one of command, flags, idleTimeout, model and timeout.`},
+		{`{"outputTruncateFrom":"middle"}`, `: outputTruncateFrom is "middle"; must be "head", "tail" or "both".`},
+		{`{"doneFile":"/tmp/DONE"}`, `: doneFile is "/tmp/DONE"; ` + path},
+		{`{"doneFile":"a/../../DONE"}`, `: doneFile is "a/../../DONE"; ` + path},
+		{`{"doneFile":".git/HEAD"}`, `: doneFile is ".git/HEAD"; ` + path},
+		{`{"workingDirectory":"."}`, `: workingDirectory is "."; must be the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
+		{`{"agent":{"timeout":"25h"}}`, `: agent.timeout is "25h"; must be a time up to 24h, such as "90s", "10m" or "1h30m".`},
+		{`{"guardrails":[{"command":"a","command":"b"}],"guardrails":[]}`, ": guardrails[0].command is " +
 			"there twice, at line 1, column 17 and at line 1, column 31; only one is allowed.\n" +
 			`.ralph/settings.json: guardrails is there twice, at line 1, column 2 and at line 1, column 47; only one is allowed.`},
-		{`{"baseline":"on"}`, `.ralph/settings.json: baseline is "on"; must be "require", "pass", "report" or "off".`},
-		{`{"completionResponse":""}`, `.ralph/settings.json: completionResponse is ""; it must not be empty.`},
-		{`{"agent":{"cmd":"x"}}`,
-			`.ralph/settings.json: agent.cmd is an unknown key; must be one of command, flags, idleTimeout, model and timeout.`},
-		{`{"agent":{"Falgs":[]}}`, `.ralph/settings.json: agent.Falgs is an unknown key. Did you mean flags?`},
-		{`{"agent":{"Falgs":[],"x":1}}`,
-			".ralph/settings.json: agent.Falgs is an unknown key. Did you mean flags?\n" +
-				`.ralph/settings.json: agent.x is an unknown key; must be one of command, flags, idleTimeout, model and timeout.`},
-		{`{"guardrails":["true"]}`,
-			`.ralph/settings.json: guardrails[0] is "true"; must be an object, such as {"command": "make test"}.`},
-		{`{"sandboxNetwork":["a b"]}`,
-			`.ralph/settings.json: sandboxNetwork[0] is "a b"; must be a host such as proxy.golang.org, *.npmjs.org for all below it, or * for all.`},
-		{`{"pipeline":["qa","qa"]}`, `.ralph/settings.json: pipeline names an entry twice; each must be there once.`},
-		{`{"pipeline":[]}`, `.ralph/settings.json: pipeline has no entries; leave the key out, or name at least one.`},
-		{`{"agent":{"a\nb":[]}}`,
-			`.ralph/settings.json: agent."a\nb" is an unknown key; must be one of command, flags, idleTimeout, model and timeout.`},
-		{`{"agent":{"command":" "}}`, `.ralph/settings.json: agent.command is " "; it must not be empty.`},
-		{`{"agent":{"flags":"--api-key hush"}}`,
-			`.ralph/settings.json: agent.flags is "--api-key [redacted]"; must be a list, such as ["--api-key [redacted]"].`},
-		{`{"agent":{"flags":"-x"}}`, `.ralph/settings.json: agent.flags is "-x"; must be a list, such as ["-x"].`},
-		{`{"guardrails":[{"command":"a"},{"hint":"b"}]}`,
-			`.ralph/settings.json: guardrails[1] lacks command, which must be there.`},
-		{`{"guardrails":[{"command":"a","failAction":"append"}]}`,
-			`.ralph/settings.json: guardrails[0].failAction is "append"; must be "APPEND", "PREPEND" or "REPLACE".`},
-		{`{"guardrails":[{"command":"a","timeout":"10"}]}`,
-			`.ralph/settings.json: guardrails[0].timeout is "10"; must be a time up to 24h, such as "90s", "10m" or "1h30m".`},
-		{`{"guardrails":[{"command":"a","timeout":"-1s"}]}`,
-			`.ralph/settings.json: guardrails[0].timeout is "-1s"; must be a time up to 24h, such as "90s", "10m" or "1h30m".`},
-		{`{"scm":{"tasks":["commit"]}}`, `.ralph/settings.json: scm lacks command, which must be there.`},
+		{`{"agent":{"command":" "}}`, `: agent.command is " "; it must not be empty.`},
+		{`{"sandboxNetwork":["a b"]}`, `: sandboxNetwork[0] is "a b"; must be a host such as proxy.golang.org, *.npmjs.org for all below it, or * for all.`},
+		{`{"pipeline":["qa","qa"]}`, `: pipeline names an entry twice; each must be there once.`},
+		{`{"pipeline":[]}`, `: pipeline has no entries; leave the key out, or name at least one.`},
+		{`{"agent":{"flags":"--api-key hush"}}`, `: agent.flags is "--api-key [redacted]"; must be a list, such as ["--api-key [redacted]"].`},
+		{`{"guardrails":[{"command":"a"},{"hint":"b"}]}`, `: guardrails[1] lacks command, which must be there.`},
+		{`{"scm":{"tasks":["commit"]}}`, `: scm lacks command, which must be there.`},
 	} {
 		_, err := Load(layer(test.settings))
 		var wrong *Error
-		if !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", test.settings, err)
-			continue
-		}
-		if got := wrong.Error(); got != test.want {
-			t.Errorf("%s:\n got %s\nwant %s", test.settings, got, test.want)
+		if !errors.As(err, &wrong) || wrong.Error() != SettingsFile+test.want {
+			t.Errorf("%s:\n got %v\nwant %s%s", test.settings, err, SettingsFile, test.want)
 		}
 	}
 }

@@ -27,16 +27,12 @@ func TestOrganisation(t *testing.T) {
 func TestHostileOrganisations(t *testing.T) {
 	for _, text := range []string{
 		`{"setup": "curl evil"}`, `{"guardrails": [{"command": "true"}]}`, `{"scm": {"command": "evil"}}`,
-		`{"agent": {"command": "./evil"}}`, `{"agent": {"command": "/bin/sh"}}`, `{"agent": {"flags": ["--evil"]}}`,
-		`{"reviewer": {"command": "evil"}}`, `{"reviewer": {"flags": ["--evil"]}}`, `{"agentSettings": true}`,
-		`{"claimByExit": true}`, `{"doneFile": "README.md"}`, `{"review": false}`,
-		`{"weakenedTests": "off"}`, `{"unfinished": "off"}`, `{"baseline": "off"}`, `{"sandbox": "off"}`,
-		`{"sandbox": "landlock"}`, `{"sandboxSockets": "all"}`, `{"sandboxNetwork": ["*"]}`,
+		`{"agent": {"command": "./evil"}}`, `{"agent": {"flags": ["--evil"]}}`, `{"reviewer": {"command": "evil"}}`,
+		`{"agentSettings": true}`, `{"claimByExit": true}`, `{"doneFile": "README.md"}`, `{"review": false}`,
+		`{"weakenedTests": "off"}`, `{"baseline": "off"}`, `{"sandbox": "landlock"}`, `{"sandboxSockets": "all"}`,
 		`{"sandboxNetwork": ["evil.example"]}`, `{"sandboxWritable": ["~"]}`, `{"gateway": "off"}`, `{"protected": []}`,
-		`{"protected": ["docs/**"]}`, `{"environment": ["DATABASE_*"]}`, `{"workingDirectory": "x"}`,
-		`{"setupInputs": ["x"]}`, `{"judge": {"share": [".env"]}}`, `{"completion": {}}`, `{"pipeline": ["coder"]}`,
-		`{"plans": ["x.json"]}`, `{"prices": [{"model": "opus", "input": 0, "output": 0}]}`,
-		`{"limits": {"memory": "none"}}`, `{"verification": "string_match"}`,
+		`{"protected": ["docs/**"]}`, `{"environment": ["DATABASE_*"]}`, `{"judge": {"share": [".env"]}}`,
+		`{"prices": [{"model": "opus", "input": 0, "output": 0}]}`, `{"limits": {"memory": "none"}}`,
 	} {
 		_, err := Organisation("acme", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), "acme/.github: ralph.json: ") ||

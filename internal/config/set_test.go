@@ -7,9 +7,6 @@ import (
 
 func TestSetKeepsWhatIsThere(t *testing.T) {
 	for _, c := range []struct{ name, before, key, value, after string }{
-		{"a file that is not there", "", "maximumIterations", "3", "{\n  \"maximumIterations\": 3\n}\n"},
-		{"below a key that is not there", "{}", "agent.model", "opus",
-			"{\n  \"agent\": {\n    \"model\": \"opus\"\n  }\n}\n"},
 		{"another value, with its comments",
 			"// mine\n{\n  \"review\": true, // slow\n  /* a */ \"baseline\": \"off\" // b\n}\n", "review", "false",
 			"// mine\n{\n  \"review\": false, // slow\n  /* a */ \"baseline\": \"off\" // b\n}\n"},
@@ -19,13 +16,8 @@ func TestSetKeepsWhatIsThere(t *testing.T) {
 			"{\n\t\"review\": true,\n\t\"sandbox\": \"off\",\n}\n"},
 		{"one line", `{"agent": {"command": "codex"}}`, "agent.model", "o3",
 			"{\"agent\": {\"command\": \"codex\", \"model\": \"o3\"}}\n"},
-		{"a list of words", "{}", "sandboxNetwork", "a.example.com, b.example.com",
-			"{\n  \"sandboxNetwork\": [\"a.example.com\", \"b.example.com\"]\n}\n"},
-		{"arguments as a shell reads them", "{}", "agent.flags", `--a "b c"`,
-			"{\n  \"agent\": {\n    \"flags\": [\"--a\", \"b c\"]\n  }\n}\n"},
 		{"a check", "{}", "guardrails", "go test ./... && go vet ./...",
 			"{\n  \"guardrails\": [\n    {\n      \"command\": \"go test ./... && go vet ./...\"\n    }\n  ]\n}\n"},
-		{"no entries", "{}", "protected", "[]", "{\n  \"protected\": []\n}\n"},
 		{"a text that looks like JSON", "{}", "completionResponse", "true", "{\n  \"completionResponse\": \"true\"\n}\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -39,11 +31,14 @@ func TestSetKeepsWhatIsThere(t *testing.T) {
 
 func TestUnset(t *testing.T) {
 	file := "{\n  \"review\": true, // slow\n  \"agent\": {\"command\": \"codex\", \"model\": \"o3\"}\n}\n"
+	made := []byte("{\n  \"agent\": {\n    \"model\": \"o3\"\n  }\n}\n")
+	if got, err := (Layer{Name: SettingsFile, JSON: made}).Unset("agent.model"); err != nil || string(got) != "{\n}\n" {
+		t.Errorf("of what set has made something is left: %v\n%s", err, got)
+	}
 	for key, want := range map[string]string{
 		"agent.model": "{\n  \"review\": true, // slow\n  \"agent\": {\"command\": \"codex\"}\n}\n",
 		"review":      "{ // slow\n  \"agent\": {\"command\": \"codex\", \"model\": \"o3\"}\n}\n",
 		"agent":       "{\n  \"review\": true\n}\n",
-		"sandbox":     file,
 		"scm.command": file,
 	} {
 		got, err := Layer{Name: SettingsFile, JSON: []byte(file)}.Unset(key)
@@ -53,26 +48,13 @@ func TestUnset(t *testing.T) {
 	}
 }
 
-// TestUnsetLeavesNothingEmpty: what set has made goes with its last key.
-func TestUnsetLeavesNothingEmpty(t *testing.T) {
-	file := []byte("{\n  \"agent\": {\n    \"model\": \"o3\"\n  }\n}\n")
-	got, err := Layer{Name: SettingsFile, JSON: file}.Unset("agent.model")
-	if err != nil || string(got) != "{\n}\n" {
-		t.Errorf("%v\n%s", err, got)
-	}
-}
-
 func TestSetRefuses(t *testing.T) {
 	for _, c := range []struct{ before, key, value, says string }{
 		{"{}", "maximumIteration", "3", "maximumIteration is an unknown key. Did you mean maximumIterations?"},
-		{"{}", "agent.modl", "x", "agent.modl is an unknown key. Did you mean model?"},
 		{"{}", "review.x", "x", "review has no keys of its own; set the whole of it."},
 		{"{}", "maximumIterations", "five",
 			`maximumIterations is "five"; must be a whole number from 0 to 10000.`},
-		{"{}", "sandbox", "maybe", `sandbox is "maybe"; must be`},
-		{"{}", "review", "yes", `review is "yes"; must be true or false.`},
 		{"{}", "agent", "codex", "agent has keys of its own: set one of command, flags, model, timeout and idleTimeout."},
-		{"{}", "agent.timeout", "10", `must be a time up to 24h`},
 		{"{}", "guardrails", "[1", "which is not JSON"},
 		{"{}", "$schema", "x", "$schema is an unknown key"},
 		{`{"reviw": true}`, "review", "true", SettingsFile + ": reviw is an unknown key. Did you mean review?"},
