@@ -1,7 +1,6 @@
-package internal
+package internal_test
 
 import (
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,18 +9,10 @@ import (
 
 // Whoever builds ralph, builds the same: the flags that make it small stand in four files.
 func TestBuildsHaveTheSameFlags(t *testing.T) {
-	flag := regexp.MustCompile(`(-trimpath|-s -w) `)
 	flags := func(file string) (found []string) {
-		text, err := os.ReadFile("../" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range strings.Split(string(text), "\n") {
-			if !strings.Contains(line, "main.version=") {
-				continue
-			}
-			for _, m := range flag.FindAllStringSubmatch(line, -1) {
-				found = append(found, m[1])
+		for line := range strings.Lines(document(t, "../"+file)) {
+			if strings.Contains(line, "main.version=") {
+				found = append(found, regexp.MustCompile(`-trimpath|-s -w `).FindAllString(line, -1)...)
 			}
 		}
 		return found
@@ -35,12 +26,8 @@ func TestBuildsHaveTheSameFlags(t *testing.T) {
 			t.Errorf("%s builds with %q, the Makefile with %q", file, got, want)
 		}
 	}
-	text, err := os.ReadFile("../.goreleaser.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, f := range want {
-		if !strings.Contains(string(text), f) {
+		if !strings.Contains(document(t, "../.goreleaser.yaml"), f) {
 			t.Errorf(".goreleaser.yaml does not build with %q", f)
 		}
 	}

@@ -1,9 +1,7 @@
 package internal_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -78,15 +76,7 @@ func testsIn(t *testing.T, dir string) map[string]bool {
 	}
 	all := map[string]bool{}
 	for _, file := range files {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range parsed.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") {
-				all[f.Name.Name] = true
-			}
-		}
+		maps.Copy(all, names(`(?m)^func (Test\w+)\(`, document(t, file)))
 	}
 	return all
 }

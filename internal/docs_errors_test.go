@@ -3,8 +3,6 @@ package internal_test
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"go/types"
 	"maps"
 	"os"
@@ -94,31 +92,20 @@ func TestMessagesAreListed(t *testing.T) {
 func messages(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	found := map[string]map[string]bool{}
-	for _, root := range []string{"../internal", "../cmd"} {
-		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
-				strings.HasPrefix(path, "../internal/fake/") {
-				return err
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-			if err != nil {
-				return err
-			}
-			dir := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../")
-			ast.Inspect(file, func(n ast.Node) bool {
-				if text := said(messageOf(dir, n)); text != "" {
-					if found[dir] == nil {
-						found[dir] = map[string]bool{}
-					}
-					found[dir][text] = true
-				}
-				return true
-			})
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+	for _, s := range sources(t) {
+		if s.room == "fake" {
+			continue
 		}
+		dir := filepath.Dir(s.path)
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if text := said(messageOf(dir, n)); text != "" {
+				if found[dir] == nil {
+					found[dir] = map[string]bool{}
+				}
+				found[dir][text] = true
+			}
+			return true
+		})
 	}
 	return found
 }

@@ -3,6 +3,7 @@
 package internal_test
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,8 +12,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -22,6 +23,7 @@ const module = "github.com/ralph-loop/ralph/"
 type source struct {
 	path    string // from the root of the module: "internal/loop/next.go"
 	room    string // "loop", "cmd"
+	text    string
 	imports []string
 	file    *ast.File
 }
@@ -165,51 +167,52 @@ func TestNoJunkRooms(t *testing.T) {
 	}
 }
 
-// sources parses every Go file of cmd and internal that is not a test.
+// sources parses every Go file of cmd and internal that is not a test, once.
 func sources(t *testing.T) []source {
 	t.Helper()
-	var found []source
-	for _, top := range []string{"../cmd", "../internal"} {
-		err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			if entry.IsDir() {
-				if entry.Name() == "testdata" {
-					return fs.SkipDir
-				}
-				return nil
-			}
-			if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
-				found = append(found, parse(t, path))
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+	found, err := parsed()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return found
 }
 
-func parse(t *testing.T, path string) source {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
+var parsed = sync.OnceValues(func() (found []source, err error) {
+	for _, top := range []string{"../cmd", "../internal"} {
+		err = errors.Join(err, filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case entry.IsDir() && entry.Name() == "testdata":
+				return fs.SkipDir
+			case entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+				return nil
+			}
+			s, err := parse(path)
+			found = append(found, s)
+			return err
+		}))
 	}
-	s := source{path: filepath.ToSlash(strings.TrimPrefix(path, "../")), file: file}
+	return found, err
+})
+
+func parse(path string) (source, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return source{}, err
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ParseComments)
+	if err != nil {
+		return source{}, err
+	}
+	s := source{path: filepath.ToSlash(strings.TrimPrefix(path, "../")), text: string(text), file: file}
 	steps := strings.Split(s.path, "/")
 	s.room = steps[0]
 	if s.room == "internal" {
 		s.room = steps[1]
 	}
 	for _, spec := range file.Imports {
-		name, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.imports = append(s.imports, name)
+		s.imports = append(s.imports, strings.Trim(spec.Path.Value, `"`))
 	}
-	return s
+	return s, nil
 }

@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"go/scanner"
 	"go/token"
-	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -81,24 +80,11 @@ func TestCodeLines(t *testing.T) {
 func codeLines(t *testing.T) (by map[string]int, total int) {
 	t.Helper()
 	by = map[string]int{}
-	for _, root := range []string{"../cmd", "../internal"} {
-		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-			name := strings.TrimPrefix(filepath.ToSlash(path), "../")
-			switch {
-			case err != nil:
-				return err
-			case entry.IsDir() && name == "internal/fake", entry.Name() == "testdata":
-				return fs.SkipDir
-			case entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
-				return nil
-			}
-			n := linesWithCode(document(t, path))
-			by[filepath.ToSlash(filepath.Dir(name))] += n
+	for _, s := range sources(t) {
+		if s.room != "fake" {
+			n := linesWithCode(s.text)
+			by[path.Dir(s.path)] += n
 			total += n
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
 	}
 	return by, total
@@ -126,12 +112,5 @@ func linesWithCode(source string) (n int) {
 				last = first + i
 			}
 		}
-	}
-}
-
-func TestLinesWithCode(t *testing.T) {
-	const source = "// Package a.\npackage a\n\nvar x = `one\n\ntwo` // and\n/* no\ncode */\nfunc f() {\n\n}\n"
-	if n := linesWithCode(source); n != 5 {
-		t.Errorf("%d lines with code, want 5", n)
 	}
 }

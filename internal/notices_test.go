@@ -31,13 +31,6 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// TestModuleWithoutLicence cannot be given to anybody.
-func TestModuleWithoutLicence(t *testing.T) {
-	if text, err := licences(t.TempDir()); err == nil {
-		t.Errorf("%q", text)
-	}
-}
-
 // platforms are those that ralph is built for: each links modules that others do not.
 var platforms = []string{"linux/amd64", "darwin/amd64", "windows/amd64"}
 
@@ -47,31 +40,33 @@ var vendored = []linkedModule{{"htmx.org", "4.0.1", "web/static"}}
 // linkedModule is what go tells of one.
 type linkedModule struct{ path, version, dir string }
 
-// linked are the modules of which a binary for any of the platforms has packages, in the order of their paths.
-func linked() (modules []linkedModule, err error) {
+// linked are the packages of which a binary for any of the platforms is made, and the modules that have them, in the order
+// of their paths.
+func linked() (packages map[string]bool, modules []linkedModule, err error) {
+	packages = map[string]bool{}
 	for _, platform := range platforms {
 		system, arch, _ := strings.Cut(platform, "/")
 		list := exec.Command("go", "list", "-deps", "-f",
-			"{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}",
-			"../cmd/ralph")
+			"{{.ImportPath}}\t{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", "../cmd/ralph")
 		list.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+arch, "CGO_ENABLED=0")
 		out, err := list.Output()
 		if err != nil {
-			return nil, fmt.Errorf("go list, for %s: %w", platform, err)
+			return nil, nil, fmt.Errorf("go list, for %s: %w", platform, err)
 		}
 		for line := range strings.Lines(string(out)) {
-			if f := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); len(f) == 3 {
-				modules = append(modules, linkedModule{f[0], f[1], f[2]})
+			f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			if packages[f[0]] = true; len(f) == 4 {
+				modules = append(modules, linkedModule{f[1], f[2], f[3]})
 			}
 		}
 	}
 	slices.SortFunc(modules, func(a, b linkedModule) int { return strings.Compare(a.path, b.path) })
-	return slices.Compact(modules), nil
+	return packages, slices.Compact(modules), nil
 }
 
 // writeNotices prints the texts: that of Go, whose library is in every binary, and that of each module.
 func writeNotices(to io.Writer) error {
-	modules, err := linked()
+	_, modules, err := linked()
 	if err != nil {
 		return err
 	}

@@ -120,17 +120,3 @@ func inCircles(graph map[string]map[string]bool) (n int) {
 	}
 	return n
 }
-
-func TestInCircles(t *testing.T) {
-	to := func(names ...string) map[string]bool {
-		set := map[string]bool{}
-		for _, name := range names {
-			set[name] = true
-		}
-		return set
-	}
-	graph := map[string]map[string]bool{"a": to("b", "d"), "b": to("c"), "c": to("a"), "d": to("e")}
-	if n := inCircles(graph); n != 3 {
-		t.Errorf("%d files in circles, want 3", n)
-	}
-}
