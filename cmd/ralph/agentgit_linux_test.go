@@ -196,18 +196,6 @@ func TestRepositoryGone(t *testing.T) {
 	}
 }
 
-// TestNoCommitYet: a repository without a commit is refused with what to do.
-func TestNoCommitYet(t *testing.T) {
-	d := newDoor(t, "laptop", "off")
-	d.agent("true")
-	d.sh("rm -rf clone && git init -q -b main clone")
-	d.said(d.run(2), "has no commit yet: make a first one, then run again")
-	b := newDoor(t, "bot", "off")
-	b.agent("true")
-	b.sh("rm -rf " + b.repo + " && git init -q --bare -b main " + b.repo)
-	b.said(b.run(2), "has no commit yet: push a first one, then ask again")
-}
-
 // TestSubmoduleOfTheAgents: a submodule that the agent adds is told where its commits cannot be had, and its files are
 // not lost.
 func TestSubmoduleOfTheAgents(t *testing.T) {

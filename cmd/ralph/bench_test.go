@@ -40,13 +40,7 @@ func newBench(b *testing.B, agent, settings string) bench {
 
 func (w bench) write(name, text string, mode os.FileMode) {
 	w.Helper()
-	path := filepath.Join(w.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		w.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		w.Fatal(err)
-	}
+	put(w, filepath.Join(w.dir, name), text, mode)
 }
 
 // start begins a command. Its standard output goes through a pipe that is read at once.

@@ -69,23 +69,15 @@ func TestNobodyBelowHoldsTheKey(t *testing.T) {
 			defer m.Close()
 			m.Key = key
 			home, repo := t.TempDir(), t.TempDir()
-			write := func(path, text string, perm os.FileMode) {
-				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(text), perm); err != nil {
-					t.Fatal(err)
-				}
-			}
-			write(filepath.Join(home, "bin", "claude"), carriedClaude, 0o755)
-			write(filepath.Join(home, "bin", "seek"), strings.ReplaceAll(seeker, "NUMBER", number), 0o755)
-			write(filepath.Join(home, ".gitconfig"), "[user]\n\tname = A\n\temail = a@example.com\n", 0o600)
+			put(t, filepath.Join(home, "bin", "claude"), carriedClaude, 0o755)
+			put(t, filepath.Join(home, "bin", "seek"), strings.ReplaceAll(seeker, "NUMBER", number), 0o755)
+			put(t, filepath.Join(home, ".gitconfig"), "[user]\n\tname = A\n\temail = a@example.com\n", 0o600)
 			if mode != "off" { // where the home is not out of reach
-				write(filepath.Join(home, ".claude", ".credentials.json"), `{"accessToken":"`+key+`"}`, 0o600)
-				write(filepath.Join(home, ".claude.json"), `{"primaryApiKey":"`+key+`"}`, 0o600)
+				put(t, filepath.Join(home, ".claude", ".credentials.json"), `{"accessToken":"`+key+`"}`, 0o600)
+				put(t, filepath.Join(home, ".claude.json"), `{"primaryApiKey":"`+key+`"}`, 0o600)
 			}
-			write(filepath.Join(repo, "issue.md"), "# Say hello\n\nWrite hello.txt.\n\n## Acceptance criteria\n\n- it greets\n", 0o644)
-			write(filepath.Join(repo, ".ralph", "settings.json"), `{"agent": {"command": "claude"}, "sandbox": "`+mode+
+			put(t, filepath.Join(repo, "issue.md"), "# Say hello\n\nWrite hello.txt.\n\n## Acceptance criteria\n\n- it greets\n", 0o644)
+			put(t, filepath.Join(repo, ".ralph", "settings.json"), `{"agent": {"command": "claude"}, "sandbox": "`+mode+
 				`", "guardrails": [{"name": "seek", "command": "seek check; test -f hello.txt"}]}`, 0o644)
 			command := func(dir string, args ...string) *exec.Cmd {
 				c := exec.Command(args[0], args[1:]...)

@@ -227,22 +227,3 @@ func (p *person) sh(line string) string {
 	}
 	return string(out)
 }
-
-// TestInitKilled: whatever the moment, there are no settings or whole ones. Before the last answer there are none.
-func TestInitKilled(t *testing.T) {
-	p := sitDown(t)
-	for _, line := range questions() {
-		p.sees(line[0])
-		if strings.Contains(line[0], "SCM tasks") {
-			break
-		}
-		p.types(line[1])
-	}
-	if err := p.command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	p.leaves()
-	if _, err := os.Stat(filepath.Join(p.dir, ".ralph")); !os.IsNotExist(err) {
-		t.Error(err)
-	}
-}

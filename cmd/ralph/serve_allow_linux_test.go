@@ -14,11 +14,7 @@ import (
 // allow makes the file of what accounts may have.
 func (s *serving) allow(text string) string {
 	s.Helper()
-	name := filepath.Join(s.dir, "allow.json")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		s.Fatal(err)
-	}
-	return name
+	return s.write("allow.json", text, 0o600)
 }
 
 // settings changes the settings of the repository.
@@ -47,55 +43,23 @@ func TestServeAllows(t *testing.T) {
 	if got := s.hub.Comments("alice", "demo", issue); len(got) != 1 || !strings.Contains(got[0].Body, want) {
 		t.Errorf("the issue is told %+v, want %s", got, want)
 	}
-	if _, err := os.Stat(filepath.Join(s.dir, "new.txt")); err == nil || len(s.hub.Pulls("alice", "demo")) > 0 {
+	if s.turns() > 0 || len(s.hub.Pulls("alice", "demo")) > 0 {
 		t.Error("it was worked on")
 	}
 	s.kill()
 	s.allow(`{"alice": {"agents": ["` + agent + `"], "sandbox": "off", "maximumIterations": 4}}`)
 	s.start()
 	s.hub.AddComment("alice", "demo", issue, fake.Comment{Author: "alice", Body: "/ralph run"})
-	s.until("a pull request that is ready", func() bool {
-		pulls := s.hub.Pulls("alice", "demo")
-		return len(pulls) == 1 && !pulls[0].Draft
-	})
-	alice := newVisitor(t)
-	alice.open(s.url + "/sign-in/github?next=/")
-	alice.submit("", map[string]string{"login": "alice", "authorize": "1"})
-	alice.open(s.url + "/repositories/alice/demo")
+	s.delivers()
+	alice := signedIn(t, s, "alice", "/repositories/alice/demo")
 	alice.sees(200, []string{"allowed by this installation", "maximumIterations is 90; this server allows 4."})
-}
-
-// TestServeAllowMistakes: a server does not begin with a file that it cannot read.
-func TestServeAllowMistakes(t *testing.T) {
-	t.Parallel()
-	s := newServing(t)
-	for want, text := range map[string]string{
-		"unknown field \"agent\"": `{"alice": {"agent": ["claude"]}}`, "is not JSON": `{`,
-		"no such file": "",
-	} {
-		name := s.allow(text)
-		if text == "" {
-			name += ".none"
-		}
-		server := exec.Command("ralph", "serve", "--data", filepath.Join(s.dir, "data"), "--allow", name)
-		server.Env = s.environ
-		out, _ := server.CombinedOutput()
-		if code := server.ProcessState.ExitCode(); code != 2 || !strings.Contains(string(out), want) ||
-			!strings.Contains(string(out), "allow.json") {
-			t.Errorf("%s: exit code %d: %s", want, code, out)
-		}
-	}
 }
 
 // job runs the job of a workflow that was dispatched, as a runner does.
 func (s *serving) job(d fake.Dispatched) (string, error) {
 	s.Helper()
 	s.hub.AddToken("ghs_of.the-job0123456789", "", fake.Actions)
-	payload := filepath.Join(s.dir, "event.json")
-	text := s.hub.DispatchPayload("alice", "demo", d.Sender, d.Inputs)
-	if err := os.WriteFile(payload, text, 0o600); err != nil {
-		s.Fatal(err)
-	}
+	payload := s.write("event.json", string(s.hub.DispatchPayload("alice", "demo", d.Sender, d.Inputs)), 0o600)
 	job := exec.Command("ralph", "action")
 	job.Env = []string{"GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=workflow_dispatch", "GITHUB_EVENT_PATH=" + payload,
 		"GITHUB_REPOSITORY=alice/demo", "GITHUB_SERVER_URL=" + s.hub.URL(), "GITHUB_API_URL=" + s.hub.APIURL(),
@@ -136,9 +100,7 @@ func TestServeDispatches(t *testing.T) {
 		t.Errorf("dispatched %+v, want ralph.yml with %s", got, want)
 	}
 	s.until("the end of the job", func() bool { return strings.Contains(s.get("/metrics"), `ralph_jobs{state="running"} 0`) })
-	alice := newVisitor(t)
-	alice.open(s.url + "/sign-in/github?next=/")
-	alice.submit("", map[string]string{"login": "alice", "authorize": "1"})
+	alice := signedIn(t, s, "alice", "/")
 	s.until("the page of the run", func() bool {
 		alice.open(s.url + "/repositories/alice/demo")
 		return strings.Contains(alice.page, "handed to the workflow ralph.yml") && !strings.Contains(alice.page, "has not answered yet")
@@ -169,7 +131,5 @@ func TestServeDispatches(t *testing.T) {
 			t.Errorf("the job of %s: %v\n%s", d.Inputs["request"], err, out)
 		}
 	}
-	for _, problem := range s.hub.Problems() {
-		t.Errorf("GitHub: %s", problem)
-	}
+	s.understood()
 }

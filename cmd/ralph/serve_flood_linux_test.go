@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -98,16 +96,6 @@ func TestServeMeetsAFlood(t *testing.T) {
 	t.Parallel()
 	const count = 5000
 	s := newServing(t)
-	file := filepath.Join(s.dir, "turns")
-	agent := "#!/bin/sh\ncat >/dev/null; echo x >>" + file + "; echo x > new.txt\necho '<response>DONE</response>'\n"
-	for name, text := range map[string]string{"agent": agent, "turns": ""} {
-		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Chmod(file, 0o666); err != nil { // the agent may be another user
-		t.Fatal(err)
-	}
 	s.start()
 	f := newFlood(s)
 	s.hub.RepeatDeliveries(7, true)
@@ -126,7 +114,7 @@ func TestServeMeetsAFlood(t *testing.T) {
 			strings.Contains(got, `ralph_runs_total{outcome="done"} 1`) && strings.Contains(got, `ralph_jobs{state="running"} 0`) &&
 			len(s.hub.Comments("alice", "demo", first)) > 1
 	})
-	f.judge(count, file)
+	f.judge(count)
 }
 
 // all sends as many deliveries as it can at once.
@@ -143,7 +131,7 @@ func (f *flood) all(count int) {
 }
 
 // judge looks at what has become of it.
-func (f *flood) judge(count int, turns string) {
+func (f *flood) judge(count int) {
 	f.Helper()
 	var taken, duplicate int
 	for line := range strings.Lines(f.get("/metrics")) {
@@ -157,9 +145,8 @@ func (f *flood) judge(count int, turns string) {
 	if taken != count+len(own) || duplicate < count {
 		f.Errorf("%d were taken and %d known, of %d of ours and %d of the stand-in", taken, duplicate, count, len(own))
 	}
-	text, err := os.ReadFile(turns)
-	if err != nil || strings.Count(string(text), "x") != 1 || len(f.hub.Pulls("alice", "demo")) != 1 {
-		f.Errorf("turns are %q, pull requests %+v, %v", text, f.hub.Pulls("alice", "demo"), err)
+	if pulls := f.hub.Pulls("alice", "demo"); f.turns() != 1 || len(pulls) != 1 {
+		f.Errorf("%d turns, pull requests %+v", f.turns(), pulls)
 	}
 	helps := 0
 	for _, c := range f.hub.Comments("alice", "demo", 2) {
@@ -170,7 +157,5 @@ func (f *flood) judge(count int, turns string) {
 	if helps != 1 {
 		f.Errorf("help was given %d times: %+v", helps, f.hub.Comments("alice", "demo", 2))
 	}
-	for _, problem := range f.hub.Problems() {
-		f.Errorf("GitHub: %s", problem)
-	}
+	f.understood()
 }

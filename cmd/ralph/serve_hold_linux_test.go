@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -43,10 +42,7 @@ func TestServeHoldsJobs(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			text := "#!/bin/sh\ncat >/dev/null; sh attack.sh agent; echo x > new.txt\necho '<response>DONE</response>'\n"
-			if err := os.WriteFile(filepath.Join(s.dir, "agent"), []byte(text), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			s.write("agent", "#!/bin/sh\ncat >/dev/null; sh attack.sh agent; echo x > new.txt\necho '<response>DONE</response>'\n", 0o755)
 			for _, name := range []string{"", "agent", "wait", "allow.json"} {
 				own(filepath.Join(s.dir, name))
 			}
@@ -63,12 +59,6 @@ func TestServeHoldsJobs(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			ready := func(repository string) func() bool {
-				return func() bool {
-					pulls := s.hub.Pulls("alice", repository)
-					return len(pulls) == 1 && !pulls[0].Draft
-				}
-			}
 			commit("other", map[string]string{"paths.txt": ""})
 			s.start()
 			other := s.hub.AddIssue("alice", "other", fake.Issue{Title: "Add new.txt", Body: "It is missing.", Author: "alice"})
@@ -79,11 +69,11 @@ func TestServeHoldsJobs(t *testing.T) {
 						t.Fatal(c.Body)
 					}
 				}
-				return ready("other")()
+				return s.ready("other") > 0
 			})
 			commit("demo", map[string]string{"paths.txt": s.everything()})
 			s.label("Add new.txt")
-			s.until("a pull request that is ready", ready("demo"))
+			s.delivers()
 			s.kill()
 			for _, who := range []string{"agent", "setup", "check"} {
 				if got := s.reached(who); (got != "") != (sandbox == "off") {
@@ -97,16 +87,15 @@ func TestServeHoldsJobs(t *testing.T) {
 // copyOfRalph is the program where every user finds it.
 func (s *serving) copyOfRalph() string {
 	s.Helper()
-	name := filepath.Join(s.dir, "bin", "ralph")
 	program, err := exec.LookPath("ralph")
-	var text []byte
-	if err == nil {
-		text, err = os.ReadFile(program)
-	}
-	if err = errors.Join(err, os.Mkdir(filepath.Dir(name), 0o755), os.WriteFile(name, text, 0o755)); err != nil {
+	if err != nil {
 		s.Fatal(err)
 	}
-	return name
+	text, err := os.ReadFile(program)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return s.write("bin/ralph", string(text), 0o755)
 }
 
 // everything are the paths of all files that the server has.

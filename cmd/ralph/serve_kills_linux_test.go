@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -33,9 +32,9 @@ func TestServersAreKilled(t *testing.T) {
 		k.kill(killMoments[(n+rand.IntN(2))%len(killMoments)])
 	}
 	k.ask()
-	for n := -1; n != k.ready() && n != len(k.asked); { // as long as there are more of them
-		n = k.ready()
-		k.until("more pull requests are ready", func() bool { return k.ready() != n || n == len(k.asked) })
+	for n := -1; n != k.allReady() && n != len(k.asked); { // as long as there are more of them
+		n = k.allReady()
+		k.until("more pull requests are ready", func() bool { return k.allReady() != n || n == len(k.asked) })
 	}
 	k.until("no job is left", func() bool {
 		got := k.get("/metrics")
@@ -47,8 +46,6 @@ func TestServersAreKilled(t *testing.T) {
 // killing is what is killed, and what has become of it.
 type killing struct {
 	*serving
-	server *exec.Cmd
-	said   *safeLog
 	asked  []labelled
 	killed map[int]time.Time // by the number of the process
 	counts map[string]int    // kills by their moment
@@ -63,19 +60,9 @@ type labelled struct {
 
 func newKilling(t *testing.T) *killing {
 	t.Helper()
-	k := &killing{serving: newServing(t), said: &safeLog{}, killed: map[int]time.Time{}, counts: map[string]int{}}
+	k := &killing{serving: newServing(t), killed: map[int]time.Time{}, counts: map[string]int{}}
 	k.patient = 12 * time.Minute // a delivery that met nobody is asked for again every ten minutes
-	file := filepath.Join(k.dir, "turns")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(file, 0o666); err != nil { // the agent may be another user
-		t.Fatal(err)
-	}
-	agent := strings.ReplaceAll(countingAgent, "FILE", file)
-	if err := os.WriteFile(filepath.Join(k.dir, "agent"), []byte(agent), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	k.write("agent", strings.ReplaceAll(countingAgent, "FILE", filepath.Join(k.dir, "turns")), 0o755)
 	for n := range 3 {
 		name := fmt.Sprintf("demo-%d", n)
 		if err := k.hub.AddRepo("alice", name, "main"); err != nil {
@@ -89,14 +76,13 @@ func newKilling(t *testing.T) *killing {
 		}
 	}
 	k.startAgain()
-	k.Cleanup(func() { _ = k.server.Process.Kill(); _ = k.server.Wait() })
 	k.Cleanup(func() {
 		if k.Failed() {
-			k.Logf("%d of %d are ready, %s", k.ready(), len(k.asked), k.get("/metrics"))
+			k.Logf("%d of %d are ready, %s", k.allReady(), len(k.asked), k.get("/metrics"))
 			for _, d := range k.hub.Deliveries(7) {
 				k.Logf("%+v", d)
 			}
-			k.Logf("the server says\n%s", k.said)
+			k.Logf("the server says\n%s", k.log())
 		}
 	})
 	return k
@@ -105,18 +91,8 @@ func newKilling(t *testing.T) *killing {
 // startAgain starts the server.
 func (k *killing) startAgain() {
 	k.Helper()
-	k.server = exec.Command("ralph", "serve", "--listen", strings.TrimPrefix(k.url, "http://"), "--data",
-		filepath.Join(k.dir, "data"), "--slots", "3", "--log-text")
-	k.server.Env, k.server.Stderr = k.environ, k.said
-	out, err := k.server.StdoutPipe()
-	if err == nil {
-		err = k.server.Start()
-	}
-	if err != nil {
-		k.Fatal(err)
-	}
-	if _, err := out.Read(make([]byte, 20)); err != nil { // it says where it is once it is ready
-		k.Fatalf("%v\n%s", err, k.said)
+	if _, err := k.begin("--slots", "3").ReadString('\n'); err != nil { // it says where it is once it is ready
+		k.Fatalf("%v\n%s", err, k.log())
 	}
 }
 
@@ -131,14 +107,10 @@ func (k *killing) ask() {
 	}
 }
 
-// ready is how many pull requests are ready.
-func (k *killing) ready() (n int) {
+// allReady is how many pull requests are ready.
+func (k *killing) allReady() (n int) {
 	for r := range 3 {
-		for _, p := range k.hub.Pulls("alice", fmt.Sprintf("demo-%d", r)) {
-			if !p.Draft {
-				n++
-			}
-		}
+		n += k.ready(fmt.Sprintf("demo-%d", r))
 	}
 	return n
 }
@@ -160,8 +132,8 @@ type aTurn struct {
 	above        []int     // processes
 }
 
-// turns are those of each task.
-func (k *killing) turns() map[string][]aTurn {
+// taken are the turns of each task.
+func (k *killing) taken() map[string][]aTurn {
 	k.Helper()
 	text, err := os.ReadFile(filepath.Join(k.dir, "turns"))
 	if err != nil {
@@ -203,7 +175,7 @@ func (k *killing) cutOff(t, next aTurn) (at time.Time, was bool) {
 func (k *killing) judge() {
 	k.Helper()
 	again, whole, longest, oldest := 0, 0, time.Duration(0), time.Duration(0)
-	all := k.turns()
+	all := k.taken()
 	for name, turns := range all {
 		for i, next := range turns[1:] {
 			again++
@@ -246,9 +218,7 @@ func (k *killing) judgeTalk() {
 	for _, issue := range k.asked {
 		k.judgeComments(issue.repository, issue.issue)
 	}
-	for _, problem := range k.hub.Problems() {
-		k.Errorf("GitHub: %s", problem)
-	}
+	k.understood()
 }
 
 // judgeComments wants one comment.

@@ -8,13 +8,13 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -36,7 +36,13 @@ type serving struct {
 	patient time.Duration       // for how long until waits; two minutes if 0
 }
 
-// newServing makes a repository with an App, and an agent that works after as many seconds as the file wait says.
+// turnOfAgent is an agent that works after as many seconds as the file wait says, and counts its turns.
+const turnOfAgent = `#!/bin/sh
+cat >/dev/null; echo x >>DIR/turns; sleep "$(cat DIR/wait)"; echo x > new.txt
+echo '<response>DONE</response>'
+`
+
+// newServing makes a repository with an App and an agent.
 func newServing(t testing.TB) *serving {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,20 +59,6 @@ func newServing(t testing.TB) *serving {
 	if err := hub.AddRepo("alice", "demo", "main"); err != nil {
 		t.Fatal(err)
 	}
-	agent := filepath.Join(dir, "agent")
-	text := "#!/bin/sh\ncat >/dev/null; sleep \"$(cat " + dir + "/wait)\"; echo x > new.txt\n" +
-		"echo '<response>DONE</response>'\n"
-	if err := os.WriteFile(agent, []byte(text), 0o755); err != nil { // said above
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "wait"), []byte("0"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := hub.CommitFiles("alice", "demo", "main", "begin", map[string]string{
-		"Makefile": "test:\n\ttest -e new.txt\n", ".ralph/settings.json": `{"agent": {"command": "` + agent +
-			`"}, "sandbox": "off", "guardrails": [{"command": "make test"}], "review": false}`}); err != nil {
-		t.Fatal(err)
-	}
 	at, err := address.Free()
 	if err != nil {
 		t.Fatal(err)
@@ -77,6 +69,14 @@ func newServing(t testing.TB) *serving {
 	}
 	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	s := &serving{TB: t, ralph: "ralph", hub: hub, url: "http://" + at, dir: dir}
+	agent := s.write("agent", strings.ReplaceAll(turnOfAgent, "DIR", dir), 0o755)
+	s.write("wait", "0", 0o644)
+	s.write("turns", "", 0o666)
+	if _, err := hub.CommitFiles("alice", "demo", "main", "begin", map[string]string{
+		"Makefile": "test:\n\ttest -e new.txt\n", ".ralph/settings.json": `{"agent": {"command": "` + agent +
+			`"}, "sandbox": "off", "guardrails": [{"command": "make test"}], "review": false}`}); err != nil {
+		t.Fatal(err)
+	}
 	hub.AddApp(fake.App{ID: 7, Slug: "ralph", Owner: "alice", InstallationID: 70, Key: &key.PublicKey,
 		Hook: fake.Hook{URL: s.url + "/webhook", Secret: "made-up-secret"},
 		OAuth: fake.OAuth{ClientID: "Iv1", ClientSecret: "made-up-client-secret",
@@ -88,6 +88,65 @@ func newServing(t testing.TB) *serving {
 		"RALPH_CLIENT_ID=Iv1", "RALPH_CLIENT_SECRET=made-up-client-secret",
 		"GITHUB_API_URL=" + hub.APIURL(), "GITHUB_SERVER_URL=" + hub.URL(), "GITHUB_GRAPHQL_URL=" + hub.GraphQLURL()}
 	return s
+}
+
+// write makes a file beside the data, and returns its path.
+func (s *serving) write(name, text string, mode os.FileMode) string {
+	s.Helper()
+	path := filepath.Join(s.dir, name)
+	put(s, path, text, mode)
+	return path
+}
+
+// put makes a file with the directories above it. Its mode is that for every user: the agent may be another one.
+func put(t testing.TB, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode),
+		os.Chmod(path, mode)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// turns is how many turns the agent has begun.
+func (s *serving) turns() int {
+	text, _ := os.ReadFile(filepath.Join(s.dir, "turns"))
+	return strings.Count(string(text), "x")
+}
+
+// ready is how many pull requests of a repository are ready.
+func (s *serving) ready(repository string) (n int) {
+	for _, p := range s.hub.Pulls("alice", repository) {
+		if !p.Draft {
+			n++
+		}
+	}
+	return n
+}
+
+// delivers waits for the one pull request.
+func (s *serving) delivers() {
+	s.Helper()
+	s.until("a pull request that is ready", func() bool { return s.ready("demo") > 0 })
+	if pulls := s.hub.Pulls("alice", "demo"); len(pulls) != 1 {
+		s.Errorf("the pull requests are %+v", pulls)
+	}
+}
+
+// understood fails for each call that GitHub would not have understood.
+func (s *serving) understood() {
+	s.Helper()
+	for _, problem := range s.hub.Problems() {
+		s.Errorf("GitHub: %s", problem)
+	}
+}
+
+// stop ends the server as the system does.
+func (s *serving) stop() {
+	s.Helper()
+	_ = s.process.Process.Signal(syscall.SIGTERM)
+	if err := s.process.Wait(); err != nil {
+		s.Errorf("SIGTERM ended it with %v\n%s", err, s.log())
+	}
 }
 
 // start starts a server that has an App, and waits until it is ready.
@@ -201,10 +260,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("it is not ready: %s", got)
 	}
 	s.label("Add new.txt")
-	s.until("a pull request that is ready", func() bool {
-		pulls := s.hub.Pulls("alice", "demo")
-		return len(pulls) == 1 && !pulls[0].Draft
-	})
+	s.delivers()
 	s.until("the run's end in the metrics, and no job that runs", func() bool {
 		got := s.get("/metrics")
 		return strings.Contains(got, `ralph_runs_total{outcome="done"} 1`) &&
@@ -214,39 +270,13 @@ func TestServe(t *testing.T) {
 	if got := s.get("/"); strings.Contains(got, "new.txt") || !strings.Contains(got, "Sign in") {
 		t.Errorf("somebody who has not signed in sees\n%s", got)
 	}
-	for _, problem := range s.hub.Problems() {
-		t.Errorf("GitHub: %s", problem)
+	s.understood()
+	s.stop()
+	for _, text := range []string{"Received signal", "made-up-secret", "PRIVATE KEY"} {
+		if log := s.log(); strings.Contains(log, text) {
+			t.Errorf("%s is in the log:\n%s", text, log)
+		}
 	}
-	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.process.Wait(); err != nil {
-		t.Errorf("SIGTERM ended it with %v\n%s", err, s.log())
-	}
-	if log := s.log(); strings.Contains(log, "Received signal") {
-		t.Errorf("not all of it is a log:\n%s", log)
-	}
-	if log := s.log(); strings.Contains(log, "made-up-secret") || strings.Contains(log, "PRIVATE KEY") {
-		t.Errorf("secrets are in the log:\n%s", log)
-	}
-}
-
-// safeLog is what a process writes, for several goroutines.
-type safeLog struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *safeLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *safeLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // TestServeStops: a run stops for a button of its page, and for a comment.
@@ -259,14 +289,10 @@ func TestServeStops(t *testing.T) {
 		t.Run(by, func(t *testing.T) {
 			t.Parallel()
 			s := newServing(t)
-			if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("600"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			s.write("wait", "600", 0o644)
 			s.start()
 			issue := s.label("Add new.txt")
-			alice := newVisitor(t)
-			alice.open(s.url + "/sign-in/github?next=/")
-			alice.submit("", map[string]string{"login": "alice", "authorize": "1"})
+			alice := signedIn(t, s, "alice", "/")
 			s.until("a turn", s.turning)
 			alice.open(s.url + "/")
 			run := link(t, alice.page, "/runs/")
@@ -294,9 +320,7 @@ func TestServeStops(t *testing.T) {
 func TestServeIsKilled(t *testing.T) {
 	t.Parallel()
 	s := newServing(t)
-	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("600"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	s.write("wait", "600", 0o644)
 	s.start()
 	s.label("Add new.txt")
 	s.until("a run", func() bool { return strings.Contains(s.get("/metrics"), `ralph_jobs{state="running"} 1`) })
@@ -308,14 +332,9 @@ func TestServeIsKilled(t *testing.T) {
 		t.Errorf("a second server on the same data: %v\n%s", err, out)
 	}
 	s.kill()
-	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("0"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	s.write("wait", "0", 0o644)
 	s.start()
-	s.until("a pull request that is ready", func() bool {
-		pulls := s.hub.Pulls("alice", "demo")
-		return len(pulls) == 1 && !pulls[0].Draft
-	})
+	s.delivers()
 	s.until("the tokens of both jobs are revoked", func() bool {
 		_, revoked := s.hub.AppTokens()
 		return revoked == 2

@@ -1,20 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/ralph-loop/ralph/internal/fake"
 )
 
 // These measure a whole server, with RALPH_TEST_EVERY_FAULT=1 and -v: docs/internals/benchmarks.md has what they said. What must
@@ -26,30 +21,8 @@ func (s *serving) shipped() { s.ralph = cmp.Or(os.Getenv("RALPH_BINARY"), s.ralp
 
 // used is the processor time that the server itself has taken, without its children, and the memory that it holds.
 func (s *serving) used() (processor time.Duration, memory string) {
-	s.Helper()
-	dir := fmt.Sprintf("/proc/%d/", s.process.Process.Pid)
-	stat, err := os.ReadFile(dir + "stat")
-	if err != nil {
-		s.Fatal(err)
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	for _, field := range fields[11:13] { // user and system, in hundredths of a second
-		n, err := strconv.Atoi(field)
-		if err != nil {
-			s.Fatal(err)
-		}
-		processor += time.Duration(n) * 10 * time.Millisecond
-	}
-	status, err := os.ReadFile(dir + "status")
-	if err != nil {
-		s.Fatal(err)
-	}
-	for line := range strings.Lines(string(status)) {
-		if strings.HasPrefix(line, "VmRSS") || strings.HasPrefix(line, "VmHWM") {
-			memory += strings.Join(strings.Fields(line), " ") + " "
-		}
-	}
-	return processor, memory
+	pid := s.process.Process.Pid
+	return ticks(pid), fmt.Sprintf("%.0f MB, at most %.0f MB", megabytes(pid, "VmRSS"), megabytes(pid, "VmHWM"))
 }
 
 // TestServeKeepsPace: a minute of 200 deliveries a second is stored and decided, alone and with runs beside them.
@@ -89,12 +62,6 @@ func TestServeKeepsPace(t *testing.T) {
 	}
 }
 
-// ask has alice open an issue that is labelled.
-func (s *serving) ask(n int) {
-	s.hub.AddIssue("alice", "demo", fake.Issue{Title: fmt.Sprintf("Add new.txt, %d", n), Author: "alice",
-		Labels: []string{"ralph"}})
-}
-
 // TestServeHoldsWaitingRuns: a thousand runs that wait take little memory and next to no processor time, whether they
 // wait for a time or for a place.
 func TestServeHoldsWaitingRuns(t *testing.T) {
@@ -102,13 +69,11 @@ func TestServeHoldsWaitingRuns(t *testing.T) {
 	const runs, settle, long = 1000, 5 * time.Second, 30 * time.Second
 	s := newServing(t)
 	s.shipped()
-	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("600"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	s.write("wait", "600", 0o644)
 	s.begin("--slots", "1")
 	s.until("it is there", func() bool { return strings.Contains(s.get("/healthz"), "alive") })
 	for n := range runs + 1 {
-		s.ask(n)
+		s.label(fmt.Sprintf("Add new.txt, %d", n))
 	}
 	waiting := func(state string) func() bool {
 		return func() bool {
@@ -159,26 +124,19 @@ func TestServeWorksAtOnce(t *testing.T) {
 		s.until("it is there", func() bool { return strings.Contains(s.get("/healthz"), "alive") })
 		begun := time.Now()
 		for n := range runs {
-			s.ask(n)
+			s.label(fmt.Sprintf("Add new.txt, %d", n))
 		}
 		s.patient = 10 * time.Minute
 		s.until("all are done", func() bool {
 			return strings.Contains(s.get("/metrics"), fmt.Sprintf("ralph_runs_total{outcome=\"done\"} %d\n", runs))
 		})
 		wall := time.Since(begun)
-		if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.process.Wait(); err != nil {
-			t.Errorf("%v\n%s", err, s.log())
-		}
+		s.stop()
 		all := s.process.ProcessState
 		took[slots] = (all.UserTime() + all.SystemTime()) / time.Duration(runs)
 		t.Logf("%d runs, %s at once: %s of processor time each with all that the server starts, all within %s", runs, slots,
 			took[slots].Round(time.Millisecond), wall.Round(time.Millisecond))
-		for _, problem := range s.hub.Problems() {
-			t.Errorf("GitHub: %s", problem)
-		}
+		s.understood()
 	}
 	t.Logf("at once against one after the other: %.2f", float64(took[fmt.Sprint(runs)])/float64(took["1"]))
 }

@@ -78,7 +78,7 @@ func (k *killing) kill(at killMoment) {
 	at.wait(k, func() {
 		pid = k.aChild()
 		if pid == 0 || rand.IntN(2) == 0 {
-			server, pid = true, k.server.Process.Pid
+			server, pid = true, k.process.Process.Pid
 		}
 		when = time.Now()
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -86,7 +86,7 @@ func (k *killing) kill(at killMoment) {
 	k.killed[pid] = when
 	k.counts[at.name]++
 	if server {
-		_ = k.server.Wait()
+		_ = k.process.Wait()
 		k.startAgain()
 		k.again = append(k.again, time.Since(when))
 	}
@@ -103,7 +103,7 @@ func (k *killing) aChild() int {
 		}
 		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 		parent, _ := strconv.Atoi(fields[1])
-		if k.server.Process.Pid == parent && fields[0] != "Z" {
+		if k.process.Process.Pid == parent && fields[0] != "Z" {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 			jobs = append(jobs, pid)
 		}
@@ -119,7 +119,7 @@ func (k *killing) aChild() int {
 func (k *killing) turning() bool { return k.serving.turning() || k.done() }
 
 // done reports whether nothing is left to be done.
-func (k *killing) done() bool { return k.ready() == len(k.asked) }
+func (k *killing) done() bool { return k.allReady() == len(k.asked) }
 
 // works reports whether a process has a text in its command.
 func (k *killing) works(text string) bool {

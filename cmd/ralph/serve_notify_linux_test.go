@@ -30,17 +30,8 @@ func TestServeNotifies(t *testing.T) {
 		told = append(told, m)
 	}))
 	t.Cleanup(place.Close)
-	seen := filepath.Join(s.dir, "seen")
-	if err := os.WriteFile(seen, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(seen, 0o666); err != nil { // the agent may be another user
-		t.Fatal(err)
-	}
-	agent := "#!/bin/sh\ncat >/dev/null; env > " + seen + "; echo x > new.txt\necho '<response>DONE</response>'\n"
-	if err := os.WriteFile(filepath.Join(s.dir, "agent"), []byte(agent), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	seen := s.write("seen", "", 0o666)
+	s.write("agent", "#!/bin/sh\ncat >/dev/null; env > "+seen+"; echo x > new.txt\necho '<response>DONE</response>'\n", 0o755)
 	s.environ = append(s.environ, "RALPH_NOTIFY_TEAM="+place.URL+"/made-up-address")
 	s.start()
 	var jobs []string // environments of processes of jobs

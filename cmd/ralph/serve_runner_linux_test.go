@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -18,7 +17,7 @@ import (
 type runner struct {
 	*serving
 	jobs atomic.Int64
-	log  safeLog // what the jobs print
+	log  heard // what the jobs print
 	ends chan error
 }
 
@@ -72,20 +71,9 @@ func TestServeRunner(t *testing.T) {
 	t.Parallel()
 	s := newServing(t)
 	r := newRunner(s)
-	turns, environ, goOn := filepath.Join(s.dir, "turns"), filepath.Join(s.dir, "environ"), filepath.Join(s.dir, "go")
-	for _, file := range []string{turns, environ} {
-		if err := os.WriteFile(file, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(file, 0o666); err != nil { // the agent may be another user
-			t.Fatal(err)
-		}
-	}
-	agent := "#!/bin/sh\ncat >/dev/null; env >> " + environ + "; echo x >> " + turns + "; while [ ! -e " + goOn +
-		" ]; do sleep 0.1; done\necho x > new.txt; echo '<response>DONE</response>'\n"
-	if err := os.WriteFile(filepath.Join(s.dir, "agent"), []byte(agent), 0o755); err != nil { // said above
-		t.Fatal(err)
-	}
+	environ := s.write("environ", "", 0o666)
+	s.write("agent", strings.ReplaceAll("#!/bin/sh\ncat >/dev/null; env >> DIR/environ; echo x >> DIR/turns\n"+
+		"while [ ! -e DIR/go ]; do sleep 0.1; done\necho x > new.txt; echo '<response>DONE</response>'\n", "DIR", s.dir), 0o755)
 	start := func() {
 		t.Helper()
 		if _, err := s.begin("--runner", "alice/runner", "--operators", "alice").ReadString('\n'); err != nil {
@@ -107,11 +95,7 @@ func TestServeRunner(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.hub.AddComment("alice", "demo", issue, fake.Comment{Author: "alice", Body: "/ralph run"})
-	turn := func() int {
-		text, _ := os.ReadFile(turns)
-		return strings.Count(string(text), "x")
-	}
-	s.until("a turn", func() bool { return turn() == 1 })
+	s.until("a turn", func() bool { return s.turns() == 1 })
 	request := s.hub.Dispatches("alice", "runner")[0].Inputs["request"]
 	elsewhere := r.as(9)
 	elsewhere.Ref = "refs/heads/mine"
@@ -130,23 +114,13 @@ func TestServeRunner(t *testing.T) {
 	s.kill()
 	start()
 	s.until("the runner again", func() bool { return connected() == 2 })
-	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.process.Wait(); err != nil {
-		t.Errorf("SIGTERM ended it with %v\n%s", err, s.log())
-	}
+	s.stop()
 	start()
 	s.until("the runner once more", func() bool { return connected() == 3 })
-	if err := os.WriteFile(goOn, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s.until("a pull request that is ready", func() bool {
-		pulls := s.hub.Pulls("alice", "demo")
-		return len(pulls) == 1 && !pulls[0].Draft
-	})
-	if err := <-r.ends; err != nil || turn() != 1 || r.jobs.Load() != 1 {
-		t.Errorf("the job ended with %v, after %d turns in %d jobs\n%s", err, turn(), r.jobs.Load(), r.log.String())
+	s.write("go", "", 0o644)
+	s.delivers()
+	if err := <-r.ends; err != nil || s.turns() != 1 || r.jobs.Load() != 1 {
+		t.Errorf("the job ended with %v, after %d turns in %d jobs\n%s", err, s.turns(), r.jobs.Load(), r.log.String())
 	}
 	got, _ := os.ReadFile(environ)
 	if found := regexp.MustCompile(`(?m)^(ACTIONS_|INPUT_).*|.*ghs_.*`).FindString(string(got)); found != "" || len(got) == 0 {
@@ -156,9 +130,7 @@ func TestServeRunner(t *testing.T) {
 		regexp.MustCompile(`demo|new\.txt|issue`).MatchString(said) {
 		t.Errorf("the job's log is\n%s", said)
 	}
-	alice := newVisitor(t)
-	alice.open(s.url + "/sign-in/github?next=/")
-	alice.submit("", map[string]string{"login": "alice", "authorize": "1"})
+	alice := signedIn(t, s, "alice", "/")
 	alice.open(s.url + "/setup")
 	alice.sees(200, []string{"alice/runner is private and has .github/workflows/runner.yml on the branch main"})
 	s.hub.OnDispatch(func(string, string, fake.Dispatched) {}) // no runner is free
@@ -179,7 +151,5 @@ func TestServeRunner(t *testing.T) {
 	if got := r.asks(request, s.hub.JobToken(r.as(20), s.url)); got != http.StatusGone {
 		t.Errorf("the runner that comes late is answered with %d", got)
 	}
-	for _, problem := range s.hub.Problems() {
-		t.Errorf("GitHub: %s", problem)
-	}
+	s.understood()
 }

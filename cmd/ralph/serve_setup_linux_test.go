@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -31,6 +30,15 @@ func newVisitor(t *testing.T) *visitor {
 		t.Fatal(err)
 	}
 	return &visitor{T: t, Client: http.Client{Jar: jar}}
+}
+
+// signedIn is a visitor who has signed in and looks at a page.
+func signedIn(t *testing.T, s *serving, login, next string) *visitor {
+	t.Helper()
+	v := newVisitor(t)
+	v.open(s.url + "/sign-in/github?next=" + next)
+	v.submit("", map[string]string{"login": login, "authorize": "1"})
+	return v
 }
 
 func (v *visitor) took(resp *http.Response, err error) {
@@ -136,62 +144,52 @@ func TestServeSetup(t *testing.T) {
 	apps := s.hub.Apps()
 	s.hub.Install(apps[len(apps)-1], "alice", "demo")
 	title := `Add <b>new.txt</b>`
-	issue := s.hub.AddIssue("alice", "demo", fake.Issue{Title: title, Body: "It is missing.", Author: "alice"})
-	s.hub.Label("alice", "demo", issue, "ralph", "alice")
-	s.until("a pull request that is ready", func() bool {
-		pulls := s.hub.Pulls("alice", "demo")
-		return len(pulls) == 1 && !pulls[0].Draft
-	})
-	people := map[string]*visitor{"alice": newVisitor(t), "mallory": newVisitor(t)}
+	s.label(title)
+	s.delivers()
 	s.hub.SetPrivate("alice", "demo", true)
-	for login, v := range maps.All(people) {
-		v.open(s.url + "/sign-in/github?next=/repositories")
-		v.submit("", map[string]string{"login": login, "authorize": "1"})
-	}
-	people["alice"].sees(200, []string{"alice/demo"})
-	people["mallory"].sees(200, nil, "alice/demo")
-	people["mallory"].open(s.url + "/repositories/alice/demo")
-	people["mallory"].sees(404, nil, "new.txt", "alice/demo")
+	alice, mallory := signedIn(t, s, "alice", "/repositories"), signedIn(t, s, "mallory", "/repositories")
+	alice.sees(200, []string{"alice/demo"})
+	mallory.sees(200, nil, "alice/demo")
+	mallory.open(s.url + "/repositories/alice/demo")
+	mallory.sees(404, nil, "new.txt", "alice/demo")
 	s.until("what the doctor says", func() bool {
-		people["alice"].open(s.url + "/repositories/alice/demo")
-		return !strings.Contains(people["alice"].page, "has not answered yet")
+		alice.open(s.url + "/repositories/alice/demo")
+		return !strings.Contains(alice.page, "has not answered yet")
 	})
-	people["alice"].sees(200, []string{"Add &lt;b&gt;new.txt", "The App is installed on alice", "agent.command",
+	alice.sees(200, []string{"Add &lt;b&gt;new.txt", "The App is installed on alice", "agent.command",
 		".ralph/settings.json"}, title)
 	s.hub.Fail(fake.Fault{Match: "GET /repos/alice/demo/contents/...", Status: 502, Times: -1})
 	s.until("the run on its repository's page", func() bool { // nothing is read again
-		people["alice"].open(s.url + "/repositories/alice/demo")
-		return strings.Contains(people["alice"].page, "1 of 1 run")
+		alice.open(s.url + "/repositories/alice/demo")
+		return strings.Contains(alice.page, "1 of 1 run")
 	})
-	people["alice"].sees(200, []string{"agent.command"}, "trouble of its own")
-	run := link(t, people["alice"].page, "/runs/")
-	people["alice"].open(s.url + run)
-	people["alice"].sees(200, []string{"Add &lt;b&gt;new.txt", "done"}, title)
-	people["mallory"].open(s.url + run)
-	people["mallory"].sees(404, nil, "new.txt", "alice/demo")
-	people["alice"].open(s.url + "/deliveries")
-	people["alice"].sees(200, []string{"issues.labeled", "handed on"})
-	people["alice"].open(s.url + "/setup")
-	people["alice"].submit("/setup/secret", nil)
-	people["alice"].sees(200, []string{"the one before it counts as well, until"})
+	alice.sees(200, []string{"agent.command"}, "trouble of its own")
+	run := link(t, alice.page, "/runs/")
+	alice.open(s.url + run)
+	alice.sees(200, []string{"Add &lt;b&gt;new.txt", "done"}, title)
+	mallory.open(s.url + run)
+	mallory.sees(404, nil, "new.txt", "alice/demo")
+	alice.open(s.url + "/deliveries")
+	alice.sees(200, []string{"issues.labeled", "handed on"})
+	alice.open(s.url + "/setup")
+	alice.submit("/setup/secret", nil)
+	alice.sees(200, []string{"the one before it counts as well, until"})
 	another := s.hub.AddIssue("alice", "demo", fake.Issue{Title: "Another", Body: "It is missing.", Author: "alice"})
 	s.hub.Label("alice", "demo", another, "other", "alice")
 	s.until("a delivery with the new secret", func() bool {
 		return strings.Contains(s.log(), fmt.Sprintf("subject=#%d step=", another))
 	})
-	people["alice"].open(s.url + "/deliveries")
-	people["alice"].open(s.url + link(people["alice"].T, people["alice"].page, "/deliveries/"))
-	people["alice"].submit("/redeliver", nil)
-	people["alice"].open(s.url + "/audit")
-	people["alice"].sees(200, []string{"gave the webhook a new secret", "had a delivery decided again"})
-	people["alice"].sees(200, []string{"alice</td>", "created the App"})
-	people["mallory"].open(s.url + "/audit")
-	people["mallory"].sees(200, nil, "secret", "delivery")
+	alice.open(s.url + "/deliveries")
+	alice.open(s.url + link(t, alice.page, "/deliveries/"))
+	alice.submit("/redeliver", nil)
+	alice.open(s.url + "/audit")
+	alice.sees(200, []string{"gave the webhook a new secret", "had a delivery decided again"})
+	alice.sees(200, []string{"alice</td>", "created the App"})
+	mallory.open(s.url + "/audit")
+	mallory.sees(200, nil, "secret", "delivery")
 	s.hub.SetPrivate("alice", "demo", false)
 	s.hub.AddUser("sam", false)
-	sam := newVisitor(t)
-	sam.open(s.url + "/sign-in/github?next=" + run)
-	sam.submit("", map[string]string{"login": "sam", "authorize": "1"})
+	sam := signedIn(t, s, "sam", run)
 	sam.sees(200, []string{"Add &lt;b&gt;new.txt", "ralph/issue-", "Everyone can see that this run exists"}, "id=\"output\"", "$")
 	s.hub.Fail(fake.Fault{Match: "GET /repos/alice/*", Status: 502, Times: -1})
 	s.hub.Fail(fake.Fault{Match: "GET /user/installations/...", Status: 502, Times: -1})

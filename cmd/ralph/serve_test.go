@@ -101,13 +101,9 @@ func TestServeRefuses(t *testing.T) {
 	defer busy.Close()
 	for _, c := range []struct{ args, says string }{
 		{"start --listen 127.0.0.1", `invalid --listen "127.0.0.1": must be an address with a port`},
-		{"start --listen 127.0.0.1:http", "must be an address with a port"},
-		{"start --listen 127.0.0.1:99999", "must be an address with a port"},
 		{"start --listen :8080", "add --url"},
 		{"start --listen " + busy.Addr().String(), "name another address with --listen"},
 		{"start --slots=-3", `invalid --slots "-3": must be 0 or more`},
-		{"start --per-installation=-1", `--per-installation "-1"`},
-		{"start --mirrors=-1", `--mirrors "-1"`},
 		{"start --drain=-1s", `invalid --drain "-1s": must be a duration`},
 		{"start --keep=audit=0", "invalid --keep audit=0"},
 		{"start --keep=prompts=9", "must be days from 1 on of deliveries, records, runs, audit"},
@@ -129,5 +125,14 @@ func TestServeRefuses(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(home, ".local", "state", "ralph", "serve", "ralph.db")); err == nil {
 			t.Errorf("%s has made a database", c.args)
 		}
+	}
+}
+
+// TestWorkByHand: nobody but a server gets anything of the command.
+func TestWorkByHand(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("ralph", "work").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "only ralph serve starts this command") {
+		t.Errorf("%v: %s", err, out)
 	}
 }

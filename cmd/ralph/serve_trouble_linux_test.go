@@ -16,21 +16,18 @@ import (
 type trouble struct {
 	name  string
 	long  time.Duration
-	begin func(s *troubled) (end func())
+	begin func(s *serving) (end func())
 	ready string // what /readyz says meanwhile; empty: that all is well
 	again int    // turns that may be taken again
 }
 
-// troubled is a server with trouble.
-type troubled struct{ *serving }
-
 // troubles are those that a server has to live through.
 var troubles = []trouble{
-	{"github", 5 * time.Minute, func(s *troubled) func() {
+	{"github", 5 * time.Minute, func(s *serving) func() {
 		s.hub.Fail(fake.Fault{Status: 502, Times: -1})
 		return s.hub.ClearFaults
 	}, "", 0},
-	{"disk", 30 * time.Second, (*troubled).fill, `"name":"disk","ok":false`, 1},
+	{"disk", 30 * time.Second, (*serving).fill, `"name":"disk","ok":false`, 1},
 	{"clock ahead", 30 * time.Second, jump(time.Hour), `"name":"clock","ok":false`, 0},
 	{"clock behind", 30 * time.Second, jump(-time.Hour), `"name":"clock","ok":false`, 0},
 }
@@ -50,9 +47,7 @@ func TestServeMeetsTrouble(t *testing.T) {
 			s.until("a turn", s.turning)
 			begun := time.Now()
 			end := c.begin(s)
-			if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("0"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			s.write("wait", "0", 0o644)
 			s.label("Add another")
 			if c.ready != "" {
 				s.until("/readyz says so", func() bool { return strings.Contains(s.get("/readyz"), c.ready) })
@@ -60,34 +55,22 @@ func TestServeMeetsTrouble(t *testing.T) {
 			time.Sleep(time.Until(begun.Add(c.long)))
 			end()
 			ended := time.Now()
-			s.until("two pull requests that are ready", func() bool { return s.ready() == 2 })
+			s.until("two pull requests that are ready", func() bool { return s.ready("demo") == 2 })
 			t.Logf("all is done %s after it was right again", time.Since(ended).Round(time.Millisecond))
 			if n := s.turns(); n < 2 || n > 2+c.again {
 				t.Errorf("%d turns for two issues", n)
 			}
 			s.until("it is ready", func() bool { return strings.Contains(s.get("/readyz"), `"ready":true`) })
-			for _, problem := range s.hub.Problems() {
-				t.Errorf("GitHub: %s", problem)
-			}
+			s.understood()
 		})
 	}
 }
 
 // newTroubled makes a server whose agent takes a few seconds for its first turn, and counts its turns.
-func newTroubled(t *testing.T, name string) *troubled {
+func newTroubled(t *testing.T, name string) *serving {
 	t.Helper()
-	s := &troubled{newServing(t)}
-	file := filepath.Join(s.dir, "turns")
-	agent := "#!/bin/sh\ncat >/dev/null; echo x >>" + file + "; sleep \"$(cat " + s.dir + "/wait)\"; echo x > new.txt\n" +
-		"echo '<response>DONE</response>'\n"
-	for name, text := range map[string]string{"agent": agent, "turns": "", "wait": "3"} {
-		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Chmod(file, 0o666); err != nil { // the agent may be another user
-		t.Fatal(err)
-	}
+	s := newServing(t)
+	s.write("wait", "3", 0o644)
 	switch {
 	case name == "disk":
 		s.disk()
@@ -98,7 +81,7 @@ func newTroubled(t *testing.T, name string) *troubled {
 }
 
 // disk gives the data a small file system of its own.
-func (s *troubled) disk() {
+func (s *serving) disk() {
 	s.Helper()
 	data := filepath.Join(s.dir, "data")
 	if err := os.Mkdir(data, 0o711); err != nil {
@@ -110,7 +93,7 @@ func (s *troubled) disk() {
 }
 
 // fill leaves no room where the data lies.
-func (s *troubled) fill() func() {
+func (s *serving) fill() func() {
 	s.Helper()
 	file := filepath.Join(s.dir, "data", "rest")
 	f, err := os.Create(file)
@@ -128,32 +111,9 @@ func (s *troubled) fill() func() {
 }
 
 // jump sets the server's clock.
-func jump(by time.Duration) func(*troubled) func() {
-	return func(s *troubled) func() {
-		file := filepath.Join(s.dir, "clock")
-		if err := os.WriteFile(file, []byte(by.String()), 0o644); err != nil {
-			s.Fatal(err)
-		}
+func jump(by time.Duration) func(*serving) func() {
+	return func(s *serving) func() {
+		file := s.write("clock", by.String(), 0o644)
 		return func() { _ = os.Remove(file) }
 	}
-}
-
-// ready is how many pull requests are ready.
-func (s *troubled) ready() (n int) {
-	for _, p := range s.hub.Pulls("alice", "demo") {
-		if !p.Draft {
-			n++
-		}
-	}
-	return n
-}
-
-// turns is how many turns the agent has begun.
-func (s *troubled) turns() int {
-	s.Helper()
-	text, err := os.ReadFile(filepath.Join(s.dir, "turns"))
-	if err != nil {
-		s.Fatal(err)
-	}
-	return strings.Count(string(text), "x")
 }
