@@ -267,7 +267,7 @@ func TestNestedRepositories(t *testing.T) {
 			want := ".gitignore\n.ralph/settings.json\na.txt\n120000 link\none/.gitattributes\none/.gitignore\none/d/g\none/f\n120000 " +
 				"one/l\nsub/b.txt\ntwo/h\ntwo/three/i"
 			if got := b.files(tree, c.SHA); got != want ||
-				c.Note != "one, two: a repository of the agent's own; its files were committed, its history was not; "+
+				c.Note != "one, two, two/three: a repository of the agent's own; its files were committed, its history was not; "+
 					"empty: a repository without files to commit; its .git was removed" {
 				t.Fatalf("committed\n%s\nnote %q", got, c.Note)
 			}

@@ -174,11 +174,8 @@ var toolsLeave = []string{"node_modules/", "__pycache__/", ".pytest_cache/", ".m
 
 // excluded starts the list of files that are in no commit of a run.
 func excluded() string {
-	return "# what tools leave\n" + strings.Join(toolsLeave, "\n") + "\n" + hiddenGit + "\n"
+	return "# what tools leave\n" + strings.Join(toolsLeave, "\n") + "\n"
 }
-
-// hiddenGit is what the .git of a repository in the tree is called while its files are added.
-const hiddenGit = ".git.ralph"
 
 // quoted is a value of a configuration file.
 func quoted(value string) string {

@@ -2,11 +2,8 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,6 +15,8 @@ import (
 
 // stage makes the index what the working tree is, and reports whether that differs from the commit that HEAD is at now.
 func (t *checkout) stage(ctx context.Context, parent string, steady bool) (changed bool, notes []string, err error) {
+	steady = steady && t.indexed == parent
+	t.indexed = ""
 	told, said, err := t.add(ctx, "-A", "-v", "--sparse")
 	if exit(err) > 0 || strings.Contains(said, "embedded git repository") {
 		notes, err = t.stageHard(ctx)
@@ -26,11 +25,9 @@ func (t *checkout) stage(ctx context.Context, parent string, steady bool) (chang
 	if err != nil {
 		return false, notes, fmt.Errorf("staging what changed: %w", err)
 	}
-	if steady && t.indexed == parent { // the index had been at the commit, so what was added is the change
-		t.indexed = ""
+	if steady { // the index had been at the commit, so what was added is the change
 		return told != "", notes, nil
 	}
-	t.indexed = ""
 	_, err = t.git.out(ctx, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", parent)
 	if exit(err) == 1 {
 		return true, notes, nil
@@ -38,9 +35,9 @@ func (t *checkout) stage(ctx context.Context, parent string, steady bool) (chang
 	return false, notes, err
 }
 
-// add runs git add on everything but the submodules and hidden repositories, which a .gitignore could let in.
+// add runs git add on everything but the submodules.
 func (t *checkout) add(ctx context.Context, options ...string) (stdout, stderr string, err error) {
-	specs := []string{":(top)", ":(top,exclude,glob)**/" + hiddenGit, ":(top,exclude,glob)**/" + hiddenGit + "/**"}
+	specs := []string{":(top)"}
 	for name := range t.links {
 		if info, err := os.Lstat(filepath.Join(t.work, name)); err == nil && info.IsDir() {
 			specs = append(specs, ":(top,literal,exclude)"+name)
@@ -56,27 +53,19 @@ func (t *checkout) stageHard(ctx context.Context) (notes []string, err error) {
 	if err := t.dropLinks(ctx); err != nil {
 		return nil, err
 	}
-	nested, err := t.nested(ctx)
+	linked, nested, err := t.lookInto(ctx)
 	if err != nil {
 		return nil, err
 	}
-	linked, nested := t.linkedWorktrees(nested)
 	if len(linked) > 0 {
 		notes = append(notes, strings.Join(linked, ", ")+": a working tree of the same repository; what is there is not in "+
 			"the run's commit, but on its branch as far as it was committed")
-	}
-	if err := t.leaveOut(linked); err != nil {
-		return notes, err
-	}
-	show, err := t.hideRepositories(nested)
-	if err != nil {
-		return notes, err
 	}
 	_, said, err := t.add(ctx, "-A", "--sparse", "--ignore-errors")
 	if exit(err) > 0 {
 		notes, err = append(notes, "not everything could be committed: "+lastLine(said)), nil
 	}
-	if err = errors.Join(err, show()); err != nil || len(nested) == 0 {
+	if err != nil || len(nested) == 0 {
 		return notes, err
 	}
 	had, empty, err := t.withoutFiles(ctx, nested)
@@ -90,41 +79,34 @@ func (t *checkout) stageHard(ctx context.Context) (notes []string, err error) {
 	return notes, err
 }
 
-// hideRepositories makes repositories in the tree plain directories to git, until show is called. Those that have files
-// in the index then stay so.
-func (t *checkout) hideRepositories(all []string) (show func() error, err error) {
-	root, err := os.OpenRoot(t.work)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	var hidden []string
-	for _, name := range all {
-		_ = fs.WalkDir(root.FS(), name, func(at string, d fs.DirEntry, err error) error {
-			if err != nil || d.Name() != ".git" {
-				return nil //nolint:nilerr // what cannot be read is not committed, which git says
-			}
-			to := path.Join(path.Dir(at), hiddenGit)
-			if root.RemoveAll(to) == nil && root.Rename(at, to) == nil {
-				hidden = append(hidden, path.Dir(at))
-			}
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		})
-	}
-	return func() error {
-		root, err := os.OpenRoot(t.work)
-		if err != nil {
-			return err
+// lookInto makes git add look into the repositories in the tree, as it does into each directory that the index has a
+// file of: it is given one, which does not exist, so that git add takes it out again. Working trees of the run's own
+// repository, which are linked, are left out.
+func (t *checkout) lookInto(ctx context.Context) (linked, nested []string, err error) {
+	id, err := t.put("blob", nil)
+	for err == nil {
+		var found []string
+		if found, err = t.nested(ctx); err != nil {
+			break
 		}
-		defer root.Close()
-		for _, dir := range hidden {
-			err = errors.Join(err, root.Rename(path.Join(dir, hiddenGit), path.Join(dir, ".git")))
+		more, found := t.linkedWorktrees(found)
+		linked = append(linked, more...)
+		if err = t.leaveOut(more); err != nil {
+			break
 		}
-		return err
-	}, nil
+		var files []string
+		for _, name := range found {
+			if !slices.Contains(nested, name) {
+				nested = append(nested, name)
+				files = append(files, regularFile+" "+id+"\t"+name+"/.ralph-looks-here")
+			}
+		}
+		if len(files) == 0 { // there is none in those either
+			break
+		}
+		_, _, err = t.git.run(ctx, call{args: []string{"update-index", "-z", "--index-info"}, in: joined(files)})
+	}
+	return linked, nested, err
 }
 
 // linkedWorktrees parts the repositories in the tree: those that are working trees of the very same one, which git
