@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -152,25 +153,23 @@ func (s *Snapshots) take(ctx context.Context, parent string) (loop.Commit, error
 		return loop.Commit{}, err
 	}
 	defer remove()
-	own := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
-	if _, _, err := s.clone.door.run(ctx, call{env: own, args: []string{"add", "--all", ":/"}}); err != nil {
-		return loop.Commit{}, fmt.Errorf("taking a snapshot of the working tree: %w", err)
+	d := s.clone.door
+	d.env = append(append(d.env[:len(d.env):len(d.env)], "GIT_INDEX_FILE="+filepath.Join(dir, "index")),
+		identity(Identity{"ralph", "ralph@localhost"})...)
+	tree, commit := "", ""
+	if _, err = d.out(ctx, "add", "--all", ":/"); err == nil {
+		tree, err = d.out(ctx, "write-tree")
 	}
-	tree, _, err := s.clone.door.run(ctx, call{env: own, args: []string{"write-tree"}})
-	if err != nil {
-		return loop.Commit{}, fmt.Errorf("taking a snapshot of the working tree: %w", err)
-	}
-	tree = strings.TrimSpace(tree)
-	args := []string{"commit-tree", tree, "-m", "ralph: a snapshot for a review"}
+	args := []string{"commit-tree", strings.TrimSpace(tree), "-m", "ralph: a snapshot for a review"}
 	if parent != "" {
 		args = append(args, "-p", parent)
 	}
-	commit, _, err := s.clone.door.run(ctx, call{env: identity(Identity{"ralph", "ralph@localhost"}), args: args})
+	if err == nil {
+		commit, err = d.out(ctx, args...)
+	}
 	if err != nil {
 		return loop.Commit{}, fmt.Errorf("taking a snapshot of the working tree: %w", err)
 	}
-	if parent == "" {
-		parent = strings.TrimSpace(commit)
-	}
-	return s.between(ctx, parent, strings.TrimSpace(commit))
+	commit = strings.TrimSpace(commit)
+	return s.between(ctx, cmp.Or(parent, commit), commit)
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Commit makes one commit of everything that changed since the commit `since`, new files too. Commits that the agent
@@ -128,7 +130,9 @@ func (t *history) describe(ctx context.Context, since string, changed bool, took
 			return loop.Commit{}, fmt.Errorf("reading the new commit: %w", err)
 		}
 		if f := strings.Fields(id); len(f) == 2 && len(t.links) == 0 {
-			t.known.changed.keep(since+" "+f[0], namesOf(stats))
+			names := safetext.Map(numbersOf(stats), func(f []string) string { return f[2] })
+			slices.Sort(names)
+			t.known.changed.keep(since+" "+f[0], names)
 		}
 		return described(strings.Fields(id), stats)
 	}
@@ -146,10 +150,11 @@ func (t *history) withhold(ctx context.Context, since string, c loop.Commit, mes
 	if err != nil {
 		return c, err
 	}
-	without, err := t.without(ctx, since, c.SHA, found)
+	without := Overlay{From: since, Names: slices.Collect(maps.Keys(found.files)), Contents: found.marked}
+	changed, err := t.overlay(ctx, c.SHA, without)
 	made := newCommit{parents: []string{since}, message: message}
 	if err == nil {
-		made.tree, err = t.tree(ctx, c.SHA, without)
+		made.tree, err = t.tree(ctx, c.SHA, changed)
 	}
 	id := since
 	if err == nil && made.tree != before {
@@ -167,31 +172,4 @@ func (t *history) withhold(ctx context.Context, since string, c loop.Commit, mes
 		err = errors.New("the commit still holds a secret without what was left out: " + strings.Join(left.notes(), "; "))
 	}
 	return c, err
-}
-
-// without are the files of a commit that hold a secret, as a commit before it has them, and those with something that
-// looks like a credential, without that.
-func (o *objects) without(ctx context.Context, before, commit string, found *leaks) (changed []entry, err error) {
-	marked, err := o.files(found.marked)
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range marked {
-		is, _, err := o.entry(ctx, commit, file.name)
-		if err != nil {
-			return nil, err
-		}
-		changed = append(changed, entry{is.mode, file.id, file.name})
-	}
-	for name := range found.files {
-		e, ok, err := o.entry(ctx, before, name)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			e = entry{mode: missing, name: name}
-		}
-		changed = append(changed, e)
-	}
-	return changed, nil
 }

@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -120,11 +119,7 @@ func described(ids []string, stats string) (loop.Commit, error) {
 		return loop.Commit{}, fmt.Errorf("reading a commit: git answered %q", ids)
 	}
 	c := loop.Commit{SHA: ids[0], Tree: ids[1]}
-	for _, entry := range records(strings.TrimLeft(stats, "\n\x00")) {
-		f := strings.SplitN(entry, "\t", 3)
-		if len(f) != 3 {
-			continue
-		}
+	for _, f := range numbersOf(stats) {
 		if len(c.Files) == maxFiles {
 			c.MoreFiles++
 			continue
@@ -135,15 +130,14 @@ func described(ids []string, stats string) (loop.Commit, error) {
 	return c, nil
 }
 
-// namesOf are those of all files that a list of numbers names.
-func namesOf(stats string) (names []string) {
+// numbersOf are the lines added and deleted, and the name, of each file.
+func numbersOf(stats string) (all [][]string) {
 	for _, entry := range records(strings.TrimLeft(stats, "\n\x00")) {
 		if f := strings.SplitN(entry, "\t", 3); len(f) == 3 {
-			names = append(names, f[2])
+			all = append(all, f)
 		}
 	}
-	slices.Sort(names)
-	return names
+	return all
 }
 
 // count reads a number of lines; "-" stands for a binary file.

@@ -145,11 +145,6 @@ func (t *history) Restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.restore(ctx, dirty)
-}
-
-// restore is Restore for what Clean has just named: no other file is written.
-func (t *history) restore(ctx context.Context, dirty []string) error {
 	if err := t.lay(ctx, t.head, len(dirty) > 0); err != nil {
 		return err
 	}

@@ -328,30 +328,19 @@ func (j *JudgeTree) renewRepo(ctx context.Context) error {
 
 // pack puts the commit's own objects into the tree's repository, which ends there.
 func (j *JudgeTree) pack(ctx context.Context) error {
-	p := j.parts[0]
-	out, err := p.git.out(ctx, "ls-tree", "-r", "-t", "--full-tree", "--format=%(objecttype) %(objectname)", p.commit)
+	p, packs := j.parts[0], filepath.Join(j.dir, ".git", "objects", "pack")
+	err := os.Mkdir(packs, 0o755)
+	if err == nil {
+		_, _, err = p.git.run(ctx, call{in: strings.NewReader("--shallow " + p.commit + "\n" + p.commit + "\n"),
+			args: []string{"pack-objects", "-q", "--revs", filepath.Join(packs, "pack")}})
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(j.dir, ".git", "shallow"), []byte(p.commit+"\n"), 0o644)
+	}
 	if err != nil {
 		return fmt.Errorf("packing the commit for the checks: %w", err)
 	}
-	tree, err := p.git.out(ctx, "rev-parse", p.commit+"^{tree}")
-	if err != nil {
-		return fmt.Errorf("packing the commit for the checks: %w", err)
-	}
-	ids := p.commit + "\n" + tree
-	for line := range strings.Lines(out) {
-		if kind, id, _ := strings.Cut(line, " "); kind != "commit" {
-			ids += id
-		}
-	}
-	packs := filepath.Join(j.dir, ".git", "objects", "pack")
-	if err := os.Mkdir(packs, 0o755); err != nil {
-		return fmt.Errorf("packing the commit for the checks: %w", err)
-	}
-	if _, _, err := p.git.run(ctx,
-		call{in: strings.NewReader(ids), args: []string{"pack-objects", "-q", filepath.Join(packs, "pack")}}); err != nil {
-		return fmt.Errorf("packing the commit for the checks: %w", err)
-	}
-	return os.WriteFile(filepath.Join(j.dir, ".git", "shallow"), []byte(p.commit+"\n"), 0o644)
+	return nil
 }
 
 // refs are those of the tree's own repository: the run's as they were before the turn, with the run's branch at the

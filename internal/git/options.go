@@ -5,7 +5,6 @@ import (
 	"crypto/sha1" // the names of git's objects
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -198,14 +197,7 @@ func TipTask(ref string) (task string, ok bool) { return strings.CutPrefix(ref, 
 
 // removeLocks removes every lock in a repository that no one but us uses.
 func removeLocks(dir string) {
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil: // the next command reports what is in the way
-		case d.IsDir() && d.Name() == "objects":
-			return fs.SkipDir
-		case !d.IsDir() && strings.HasSuffix(path, ".lock"):
-			_ = os.Remove(path)
-		}
-		return nil
-	})
+	for _, lock := range locksBelow(dir) {
+		_ = os.Remove(lock) // the next command reports what is in the way
+	}
 }

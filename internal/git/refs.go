@@ -101,5 +101,5 @@ func union[A, B any](a map[string]A, b map[string]B) []string {
 	return slices.Compact(all)
 }
 
-// mostRefFiles bounds how many files are examined for locks.
+// mostRefFiles bounds how many files of refs of an agent's are read.
 const mostRefFiles = 5000

@@ -171,8 +171,7 @@ func (r Remote) shown() string {
 type Remote struct {
 	URL string
 	// Token goes to git in its environment alone: never to a command line, never to a file. It can be empty.
-	Token    string
-	Username string // "" is x-access-token
+	Token string
 	// Renew returns another token, once, when the remote has refused one. It can be nil.
 	Renew func(ctx context.Context, refused string) (string, error)
 	// Mirror is a repository of this machine that a checkout borrows objects from, so that they are not fetched; others
@@ -190,12 +189,8 @@ func (r Remote) credential() []pair {
 	if r.Token == "" {
 		return nil
 	}
-	name := r.Username
-	if name == "" {
-		name = "x-access-token"
-	}
 	key := "http." + r.URL + ".extraheader"
-	basic := base64.StdEncoding.EncodeToString([]byte(name + ":" + r.Token))
+	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + r.Token))
 	return []pair{{key, ""}, {key, "Authorization: Basic " + basic}}
 }
 

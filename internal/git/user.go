@@ -261,14 +261,14 @@ func (u *users) locks() (found []string) {
 	return append(found, locksBelow(filepath.Join(u.common, "refs"))...)
 }
 
-// locksBelow are the locks in a directory of refs.
+// locksBelow are the locks in a repository, or in a directory of its refs.
 func locksBelow(dir string) (found []string) {
-	seen := 0
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if seen++; seen > mostRefFiles {
-			return fs.SkipAll
-		}
-		if err == nil && strings.HasSuffix(path, ".lock") && d.Type().IsRegular() {
+		switch {
+		case err != nil: // there is none
+		case path == filepath.Join(dir, "objects"):
+			return fs.SkipDir
+		case d.Type().IsRegular() && strings.HasSuffix(path, ".lock"):
 			found = append(found, path)
 		}
 		return nil
