@@ -38,49 +38,34 @@ func (t *checkout) writeRepo(dir string, r agentRepo) error {
 			return fmt.Errorf("making the agent's repository: %w", err)
 		}
 	}
-	files := []struct{ name, text string }{
-		{".git/HEAD", r.head + "\n"},
-		{".git/config", t.agentConfig(r)},
-		{".git/packed-refs", r.packed()},
-		{".git/info/exclude", string(readQuietly(t.o.excludes()))},
-		{".git/objects/info/alternates", strings.Join(r.objects, "\n") + "\n"},
-	}
-	for name, text := range map[string][]byte{".git/info/sparse-checkout": r.sparse, ".git/info/attributes": t.attributes} {
-		if text != nil {
-			files = append(files, struct{ name, text string }{name, string(text)})
-		}
-	}
-	if shallow, err := os.ReadFile(filepath.Join(t.common, "shallow")); err == nil {
-		files = append(files, struct{ name, text string }{".git/shallow", string(shallow)})
+	shallow, err := readText(filepath.Join(t.common, "shallow"))
+	index, failed := readText(r.index)
+	if err := errors.Join(err, failed); err != nil {
+		return fmt.Errorf("making the agent's repository: %w", err)
 	}
 	for _, d := range []string{".git", ".git/refs", ".git/info", ".git/objects", ".git/objects/info"} {
 		if err := root.Mkdir(d, 0o755); err != nil {
 			return fmt.Errorf("making the agent's repository: %w", err)
 		}
 	}
-	for _, f := range files {
-		if err := root.WriteFile(f.name, []byte(f.text), 0o644); err != nil {
+	for name, text := range map[string][]byte{
+		"HEAD": []byte(r.head + "\n"), "config": []byte(t.agentConfig(r)), "packed-refs": []byte(r.packed()),
+		"info/exclude": readQuietly(t.o.excludes()), "objects/info/alternates": []byte(strings.Join(r.objects, "\n") + "\n"),
+		"info/sparse-checkout": r.sparse, "info/attributes": t.attributes, "shallow": shallow.text, "index": index.text,
+	} {
+		if text == nil {
+			continue
+		}
+		if err := root.WriteFile(".git/"+name, text, 0o644); err != nil {
 			return fmt.Errorf("making the agent's repository: %w", err)
 		}
 	}
-	if err = copyInto(root, ".git/index", r.index); err == nil && t.keys != "" {
-		err = root.Symlink(t.keys, ".git/git-crypt")
-	}
-	if err != nil {
-		return fmt.Errorf("making the agent's repository: %w", err)
+	if t.keys != "" {
+		if err := root.Symlink(t.keys, ".git/git-crypt"); err != nil {
+			return fmt.Errorf("making the agent's repository: %w", err)
+		}
 	}
 	return nil
-}
-
-func copyInto(root *os.Root, name, from string) error {
-	content, err := os.ReadFile(from)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	}
-	return root.WriteFile(name, content, 0o644)
 }
 
 func (t *checkout) agentConfig(r agentRepo) string {

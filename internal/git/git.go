@@ -19,15 +19,14 @@ func (t *Tree) Renew(token string) { t.o.Remote.Token = token }
 
 // submodules are those of a run's tree.
 type submodules struct {
-	modules    map[string]module   // those of the origin before the first turn, by path
-	firstLinks map[string][]string // the commits that the run's first commit and newer bases have of them
+	modules map[string]module // those of the run's first commit and of newer bases, by path
 }
 
-// module is a submodule that the clone has checked out, as it was before the first turn.
+// module is a submodule as it was before the first turn.
 type module struct {
-	objects string   // its directory of objects
+	objects string   // its directory of objects; empty: the origin has not checked it out
 	commit  string   // that the run's base has of it
-	known   []string // commits that its remote is known to have
+	known   []string // commits that its remote is known to have, or newer bases have of it
 }
 
 // pushed is what the remote is known to have; "" is nothing.

@@ -27,7 +27,7 @@ type JudgeTree struct {
 	objects []string // see OpenJudge
 	parts   []*part  // the commit's own files, then its submodules'
 	commit  string
-	repo    stamps          // its own repository, as the harness has written it
+	repo    Footprint       // its own repository, as the harness has written it
 	repoAt  string          // for which commit
 	lacks   map[string]bool // large files that the clone did not have when the run began
 }
@@ -301,8 +301,7 @@ func (j *JudgeTree) Remove(names []string) error {
 // renewRepo makes the tree's own repository what the run's is, when something has changed it, or the commit has.
 func (j *JudgeTree) renewRepo(ctx context.Context) error {
 	git := filepath.Join(j.dir, ".git")
-	all := []string{"."}
-	if j.repo != nil && j.repoAt == j.commit && len(j.repo.changes(stampsOf(git, all, ""))) == 0 {
+	if j.repoAt == j.commit && len(j.repo.changes(git)) == 0 {
 		return nil
 	}
 	r := agentRepo{head: "ref: " + j.t.ref(), refs: j.refs(), index: j.indexFile(""), objects: j.objects,
@@ -322,7 +321,7 @@ func (j *JudgeTree) renewRepo(ctx context.Context) error {
 	if err := giveAll(j.dir, ".git", j.t.o.As); err != nil {
 		return fmt.Errorf("giving the tree for the checks to their user: %w", err)
 	}
-	j.repo, j.repoAt = stampsOf(git, all, ""), j.commit
+	j.repo, j.repoAt = FootprintOf(git, []string{"."}), j.commit
 	return nil
 }
 
@@ -480,9 +479,9 @@ func (j *JudgeTree) useModules(ctx context.Context) (lacking []string, err error
 
 // module checks a submodule out; nil when the clone has not either, and why says what is wrong with that.
 func (j *JudgeTree) module(ctx context.Context, at, commit string) (p *part, why string, err error) {
-	m, ok := j.t.modules[at]
-	if !ok {
-		if slices.Contains(j.t.firstLinks[at], commit) {
+	m := j.t.modules[at]
+	if m.objects == "" {
+		if slices.Contains(m.known, commit) {
 			return nil, "", nil // the clone does not have it either
 		}
 		return nil, fmt.Sprintf("the submodule %s is new in this run, so the checks do not have what is in it", at), nil

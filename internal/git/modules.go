@@ -21,9 +21,9 @@ import (
 // deepModules bounds how deep submodules are searched for within each other.
 const deepModules = 5
 
-// findModules remembers the submodules that the run's first commit has, and those that the origin has checked out.
+// findModules remembers the submodules that the run's first commit has.
 func (t *Tree) findModules(ctx context.Context) (err error) {
-	t.modules, t.firstLinks = map[string]module{}, map[string][]string{}
+	t.modules = map[string]module{}
 	if len(t.links) == 0 {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (t *Tree) findModules(ctx context.Context) (err error) {
 	}
 	links, err := t.git.gitlinks(ctx, t.head, objects)
 	for name, id := range links {
-		t.firstLinks[name] = []string{id}
+		t.modules[name] = module{known: []string{id}}
 	}
 	return err
 }
@@ -50,6 +50,9 @@ func (t *Tree) layModules(ctx context.Context) error {
 	defer work.Close()
 	for _, name := range slices.Sorted(maps.Keys(t.modules)) {
 		m := t.modules[name]
+		if m.objects == "" {
+			continue
+		}
 		if err := files.MkdirAll(work, name, 0o755); err != nil {
 			return fmt.Errorf("checking out the submodule %s: %w", name, err)
 		}
@@ -115,21 +118,18 @@ func (t *Tree) findModulesIn(ctx context.Context, top, at, commit, objects strin
 	}
 	for name, id := range links {
 		name = path.Join(at, name)
-		t.firstLinks[name] = []string{id}
+		m := module{commit: id, known: []string{id}}
+		t.modules[name] = m
 		dir := moduleDir(filepath.Join(top, name))
 		if dir == "" { // it is not checked out
 			continue
 		}
-		m := module{objects: filepath.Join(dir, "objects"), commit: id}
 		refs, err := door{dir: dir, env: append(environment(t.o.Env), "GIT_DIR="+dir), pair: safe}.below(ctx, "refs/remotes/")
 		if err != nil {
 			continue // what cannot be read counts as missing
 		}
-		for _, id := range refs {
-			if !slices.Contains(m.known, id) {
-				m.known = append(m.known, id)
-			}
-		}
+		m.objects = filepath.Join(dir, "objects")
+		m.known = slices.Compact(slices.Sorted(maps.Values(refs)))
 		t.modules[name] = m
 		if err := t.findModulesIn(ctx, top, name, id, m.objects, deep+1); err != nil {
 			continue
@@ -147,9 +147,10 @@ func (t *Tree) bringModules(ctx context.Context, at, commit, objects string, dee
 	}
 	for name, id := range links {
 		name = path.Join(at, name)
-		m, ok := t.modules[name]
-		if c, is := t.origin.(*clone); !ok || !is {
-			t.firstLinks[name] = append(t.firstLinks[name], id)
+		m := t.modules[name]
+		if c, is := t.origin.(*clone); m.objects == "" || !is {
+			m.known = append(m.known, id)
+			t.modules[name] = m
 			continue
 		} else if id != m.commit {
 			ctx, cancel := context.WithTimeout(ctx, remoteLimit)

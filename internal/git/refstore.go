@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // RefStore keeps small files on a remote without a history: each is the only file of a commit without parents that a
@@ -135,25 +136,17 @@ func (o *objects) refFiles(ctx context.Context, at map[string]string, name strin
 	return all, err
 }
 
-// commitDate is when a commit was made, as it says itself.
+// committed finds when a commit was made, as it says itself.
+var committed = regex.Lazy(`(?m)^committer .*> ([1-9]\d{0,11}) \S+$`)
+
 func commitDate(raw []byte) time.Time {
-	for line := range strings.Lines(string(raw)) {
-		rest, ok := strings.CutPrefix(line, "committer ")
-		if !ok {
-			if line == "\n" {
-				break
-			}
-			continue
-		}
-		f := strings.Fields(rest[strings.LastIndexByte(rest, '>')+1:])
-		if len(f) != 2 {
-			break
-		}
-		if at, err := strconv.ParseInt(f[0], 10, 64); err == nil && at > 0 && at < 1<<40 {
-			return time.Unix(at, 0)
-		}
+	head, _, _ := strings.Cut(string(raw), "\n\n")
+	m := committed.FindStringSubmatch(head)
+	if m == nil {
+		return time.Time{}
 	}
-	return time.Time{}
+	at, _ := strconv.ParseInt(m[1], 10, 64) // it has at most 12 digits
+	return time.Unix(at, 0)
 }
 
 // RunRecord is what is kept of one run beside its work: files by name, "journal.jsonl" among them.

@@ -17,7 +17,7 @@ type Review struct {
 	t      *history // nil of a snapshot
 	dir    string
 	env    []string
-	before stamps // of the checkout
+	before Footprint // of the checkout
 	refs   map[string]string
 	at     place
 	remove func()
@@ -60,7 +60,7 @@ func openReview(ctx context.Context, d door, scratch, commit string, add func(r 
 		remove()
 		return nil, fmt.Errorf("making a checkout for the review: %w", err)
 	}
-	r.before = stampsOf(r.dir, []string{"."}, reviewIndex)
+	r.before = footprint(r.dir, []string{"."}, reviewIndex)
 	return r, nil
 }
 
@@ -77,7 +77,7 @@ func (r *Review) Env() []string { return r.env }
 // of the run's own repository, and the files of the run's tree. When it did not, what says in a sentence what changed;
 // HEAD, the run's own refs and the files of its tree are put back then.
 func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error) {
-	found := r.before.changes(stampsOf(r.dir, []string{"."}, reviewIndex))
+	found := r.before.changes(r.dir)
 	if r.t != nil {
 		more, err := r.putBack(ctx)
 		if err != nil {

@@ -12,16 +12,24 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// stamps tell the files of a directory from what someone makes of them later, without their contents: by path, a number
-// for the inode, the size, the mode and the times of a file, or for the mode of a directory. Only the system sets the
-// time of change, where there is one.
-type stamps map[string]uint64
+// Footprint is what paths in a directory looked like, without their contents: by path, a number for the inode, the size,
+// the mode and the times of a file, or for the mode of a directory. Only the system sets the time of change, where there
+// is one.
+type Footprint struct {
+	paths []string
+	but   string // a file that may change; "" is none
+	seen  map[string]uint64
+}
 
 var stampSeed = maphash.MakeSeed()
 
-// stampsOf examines paths in a directory and everything in them, but one file. A path that does not exist has nothing.
-func stampsOf(dir string, paths []string, but string) stamps {
-	seen := stamps{}
+// FootprintOf examines paths in a directory and everything in them. A path that does not exist is no error.
+func FootprintOf(dir string, paths []string) Footprint {
+	return footprint(dir, slices.Clone(paths), "")
+}
+
+func footprint(dir string, paths []string, but string) Footprint {
+	seen := map[string]uint64{}
 	walkPaths(dir, paths, func(name string, info fs.FileInfo) {
 		switch {
 		case name == but:
@@ -33,34 +41,24 @@ func stampsOf(dir string, paths []string, but string) stamps {
 				[5]int64{inode, info.Size(), info.ModTime().UnixNano(), changed, int64(info.Mode())})
 		}
 	})
-	return seen
+	return Footprint{paths, but, seen}
 }
 
-// changes names what differs, in order.
-func (s stamps) changes(now stamps) (names []string) {
-	for _, name := range union(s, now) {
+// changes names what is otherwise now, in order.
+func (f Footprint) changes(dir string) (names []string) {
+	now := footprint(dir, f.paths, f.but).seen
+	for _, name := range union(f.seen, now) {
 		is, there := now[name]
-		if was, known := s[name]; was != is || known != there {
+		if was, known := f.seen[name]; was != is || known != there {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// Footprint is what paths in a directory looked like.
-type Footprint struct {
-	paths []string
-	seen  stamps
-}
-
-// FootprintOf examines paths in a directory and everything in them. A path that does not exist is no error.
-func FootprintOf(dir string, paths []string) Footprint {
-	return Footprint{slices.Clone(paths), stampsOf(dir, paths, "")}
-}
-
 // Differs names what exists now and did not, and reports whether something that existed has changed or is gone.
 func (f Footprint) Differs(dir string) (added []string, changed bool) {
-	for _, name := range f.seen.changes(stampsOf(dir, f.paths, "")) {
+	for _, name := range f.changes(dir) {
 		if _, known := f.seen[name]; known {
 			changed = true
 		} else {

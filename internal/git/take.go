@@ -97,7 +97,7 @@ func (t *history) choose(ctx context.Context, k *taken, since string, l left) er
 		k.notes = append(k.notes, t.wandered(l.ref)...)
 	case l.ref == t.ref() || l.commit == "" || t.git.meet(ctx, tip, l.commit) == "":
 		k.parent = tip
-		k.notes = append(k.notes, rewrote(tip != since))
+		k.notes = append(k.notes, rewrote)
 	default:
 		k.notes = append(k.notes, t.wandered(l.ref)...)
 		return t.bringBack(ctx, k, l)
@@ -114,14 +114,8 @@ func unfiltered(what, filter string) string {
 	return fmt.Sprintf("%s, since the filter %q must pass all that is stored", what, filter)
 }
 
-// rewrote notes a HEAD that does not continue from the run's branch. The branch itself may have continued before that.
-func rewrote(branchKept bool) string {
-	if branchKept {
-		return "the agent had rewritten history; its files were kept, and its commits on the run's branch, but not the " +
-			"rewritten ones"
-	}
-	return "the agent had rewritten history; its files were kept, its commits were not"
-}
+// rewrote notes a HEAD that does not continue from the run's branch.
+const rewrote = "the agent had rewritten history; its files were kept, the rewritten commits were not"
 
 // grown is a branch's commit when it continues from since, else since.
 func (t *history) grown(ctx context.Context, since, commit string) (string, error) {
@@ -194,20 +188,6 @@ func (t *history) elsewhere(ctx context.Context, k taken, l left) (notes []strin
 		}
 	}
 	return notes, nil
-}
-
-// refInWords names a ref for a sentence.
-func refInWords(ref string) string {
-	for prefix, kind := range map[string]string{"refs/heads/": "the branch ", "refs/tags/": "the tag ",
-		"refs/remotes/": "the remote's branch "} {
-		if name, ok := strings.CutPrefix(ref, prefix); ok {
-			return kind + name
-		}
-	}
-	if ref == "refs/stash" {
-		return "the stash"
-	}
-	return "the ref " + ref
 }
 
 // acting finds what a commit's message does once it is pushed or merged: it mentions someone, closes an issue, or says
@@ -295,7 +275,7 @@ func (t *history) keepCommit(ctx context.Context, commit string) (ref string, er
 // keepRef keeps what the agent committed elsewhere in a repository that is thrown away, and says so in a sentence.
 func (t *history) keepRef(ctx context.Context, name, commit string) (note string, err error) {
 	if t.filter != "" {
-		return unfiltered("what the agent has left in "+refInWords(name)+" is not kept", t.filter), nil
+		return unfiltered("what the agent has left in "+name+" is not kept", t.filter), nil
 	}
 	of, err := t.git.out(ctx, "rev-parse", "--verify", "-q", commit+"^{commit}")
 	if exit(err) > 0 {
@@ -307,10 +287,9 @@ func (t *history) keepRef(ctx context.Context, name, commit string) (note string
 	ref, err := t.keepCommit(ctx, strings.TrimSpace(of))
 	if err != nil && ctx.Err() == nil {
 		return fmt.Sprintf("the agent has left work in %s that is not in the run's commit; it could not be kept: %v",
-			refInWords(name), err), nil
+			name, err), nil
 	}
-	return fmt.Sprintf("the agent has left work in %s that is not in the run's commit; it is kept as %s", refInWords(name),
-		ref), err
+	return fmt.Sprintf("the agent has left work in %s that is not in the run's commit; it is kept as %s", name, ref), err
 }
 
 // absorb fetches the commits of the agent's HEAD and refs. Git's serving side is made for repositories that are not
