@@ -3,7 +3,6 @@
 package agent_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,37 +104,6 @@ func TestBudget(t *testing.T) {
 			got := f.turn(t, agent.Options{Bounds: agent.Bounds{Left: c.left, Grace: 20 * time.Second}, Flags: c.flags}, "Do it.")
 			if got.Class != c.class || got.Ours != c.ours || got.Usage != c.usage || !strings.Contains(got.Reason, c.reason) {
 				t.Errorf("%+v\nwant class %s, ours %v, %+v, %q", got, c.class, c.ours, c.usage, c.reason)
-			}
-		})
-	}
-}
-
-// TestBudgetFlag: claude is told what is left, rounded up, unless its user has told it less.
-func TestBudgetFlag(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		left  float64
-		flags []string
-		want  string
-	}{
-		"no limit":             {},
-		"what is left":         {left: 3.25, want: "3.25"},
-		"rounded up":           {left: 0.00001, want: "0.0001"},
-		"its user says less":   {left: 3, flags: []string{"--max-budget-usd=2"}},
-		"its user says more":   {left: 3, flags: []string{"--max-budget-usd", "9"}, want: "3"},
-		"its user says no sum": {left: 3, flags: []string{"--max-budget-usd"}, want: "3"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFake(t, "claude", printed(line(spoke, "1", saying), ended))
-			f.turn(t, agent.Options{Bounds: agent.Bounds{Left: loop.Left{CostUSD: c.left}}, Flags: c.flags}, "Do it.")
-			argv := f.argv(t)[1+len(c.flags):] // its own come after those of its user
-			got := ""
-			if i := slices.Index(argv, "--max-budget-usd"); i >= 0 {
-				got = argv[i+1]
-			}
-			if got != c.want {
-				t.Errorf("--max-budget-usd %q, want %q", got, c.want)
 			}
 		})
 	}

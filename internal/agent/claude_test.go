@@ -89,67 +89,6 @@ func TestClaudeStreams(t *testing.T) {
 	}
 }
 
-func TestClaudeCommandLine(t *testing.T) {
-	t.Parallel()
-	own := []string{"--output-format", "stream-json", "--verbose"}
-	shut := append(slices.Clone(own), "--setting-sources", "", "--strict-mcp-config")
-	const skip = "--dangerously-skip-permissions"
-	for name, c := range map[string]struct {
-		options agent.Options
-		argv    []string
-	}{
-		"plain": {agent.Options{}, slices.Concat([]string{"-p"}, shut, []string{skip})},
-		"settings": {agent.Options{Flags: []string{"--model", "opus", "--no-auto-compact"}, Model: "sonnet",
-			Answer: agent.Answer{Schema: `{"a": 1}`}},
-			slices.Concat([]string{"-p", "--model", "opus", "--no-auto-compact"}, shut,
-				[]string{skip, "--model", "sonnet", "--json-schema", `{"a": 1}`})},
-		"reading": {agent.Options{Rights: agent.Rights{ReadOnly: true}},
-			slices.Concat([]string{"-p"}, shut,
-				[]string{"--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob", "--allowedTools", "Read,Grep,Glob"})},
-		"no tools": {agent.Options{Rights: agent.Rights{NoTools: true}},
-			slices.Concat([]string{"-p"}, shut, []string{"--permission-mode", "dontAsk", "--tools", ""})},
-		"its own settings": {agent.Options{Rights: agent.Rights{AgentSettings: true}}, slices.Concat([]string{"-p"}, own, []string{skip})},
-		"text": {agent.Options{Answer: agent.Answer{Text: true, Schema: `{}`}},
-			slices.Concat([]string{"-p", "--output-format", "text"}, shut[3:], []string{skip})},
-		"going on": {agent.Options{Resume: "11111111-2222-4333-8444-555555555555"},
-			slices.Concat([]string{"-p"}, shut, []string{skip, "--resume", "11111111-2222-4333-8444-555555555555"})},
-		"a false session": {agent.Options{Resume: "--help"}, slices.Concat([]string{"-p"}, shut, []string{skip})},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFake(t, "claude", "cat "+recordedFile(t, "claude/success"))
-			prompt := "Do it.\n" + strings.Repeat("More. ", 100_000)
-			f.turn(t, c.options, prompt)
-			if got := f.argv(t); !slices.Equal(got, c.argv) {
-				t.Errorf("argv = %q, want %q", got, c.argv)
-			}
-			if got := f.read(t, "stdin"); got != prompt {
-				t.Errorf("%d bytes of prompt came, want %d", len(got), len(prompt))
-			}
-		})
-	}
-}
-
-func TestClaudeEnvironment(t *testing.T) {
-	t.Parallel()
-	f := newFake(t, "claude", "cat "+recordedFile(t, "claude/success"))
-	f.turn(t, agent.Options{
-		Host: agent.Host{Parent: []string{"LANG=C", "GITHUB_TOKEN=t", "GH_TOKEN=t", "RALPH_X=x", "INPUT_AGENT=a",
-			"ANTHROPIC_API_KEY=from-parent", "ANTHROPIC_BASE_URL=http://u",
-			"CLAUDE_CODE_MAX_RETRIES=2", "OPENAI_API_KEY=k", "SOMETHING=s"}, Keys: map[string]string{"ANTHROPIC_API_KEY": "key", "CLAUDE_CODE_OAUTH_TOKEN": "", "OPENAI_API_KEY": "k",
-			"GEMINI_API_KEY": "k"}, Home: f.dir, Extra: []string{"ASKED=for"}},
-	}, "Do it.")
-	want := []string{"ANTHROPIC_API_KEY=key", "ANTHROPIC_BASE_URL=http://u", "ASKED=for",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-		"CLAUDE_CODE_MAX_RETRIES=2", "DISABLE_AUTOUPDATER=1", "HOME=" + f.dir, "LANG=C"}
-	if os.Geteuid() == 0 {
-		want = append(want, "IS_SANDBOX=1")
-	}
-	if got := f.env(t); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
-		t.Errorf("environment = %q", got)
-	}
-}
-
 // A provider that does not answer makes lines that are no sign of life (C12).
 func TestClaudeRetriesAreSilence(t *testing.T) {
 	t.Parallel()

@@ -22,86 +22,6 @@ func valued(argv []string, flag string) (value string, rest []string) {
 	return value, rest
 }
 
-func TestCodexCommandLine(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		options agent.Options
-		first   string // before what every command line has
-		last    string // after it
-	}{
-		"plain": {agent.Options{}, "exec", "--json --sandbox workspace-write -"},
-		"flags": {agent.Options{Flags: []string{"--ephemeral"}}, "exec --ephemeral",
-			"--json --sandbox workspace-write -"},
-		"own sandbox": {agent.Options{Flags: []string{"--dangerously-bypass-approvals-and-sandbox"}},
-			"exec --dangerously-bypass-approvals-and-sandbox", "--json -"},
-		"own sandbox, short": {agent.Options{Flags: []string{"-s", "danger-full-access"}}, "exec -s danger-full-access",
-			"--json -"},
-		"reading only": {agent.Options{Rights: agent.Rights{ReadOnly: true}}, "exec", "--json --sandbox read-only -"},
-		"no tools": {agent.Options{Rights: agent.Rights{NoTools: true}, Flags: []string{"--yolo"}}, "exec",
-			"--json --sandbox read-only -"},
-		"reading only, whatever the user says": {agent.Options{Rights: agent.Rights{ReadOnly: true},
-			Flags: []string{"--yolo", "-c", "a=b", "--sandbox", "danger-full-access",
-				"--sandbox=workspace-write", "-sworkspace-write", "--add-dir", "/", "--approve-for-me",
-				"--dangerously-bypass-hook-trust", "--ephemeral"}},
-			"exec -c a=b --ephemeral", "--json --sandbox read-only -"},
-		"model": {agent.Options{Model: "m"}, "exec", "--json --sandbox workspace-write -m m -"},
-		"a session": {agent.Options{Resume: "01a1-b"}, "exec",
-			"--json --sandbox workspace-write resume 01a1-b -"},
-		"a session that is none": {agent.Options{Resume: "--yolo"}, "exec", "--json --sandbox workspace-write -"},
-		"text":                   {agent.Options{Answer: agent.Answer{Text: true}}, "exec", "--color never -o VALUE --sandbox workspace-write -"},
-		"a form": {agent.Options{Answer: agent.Answer{Schema: `{"a":1}`}}, "exec",
-			"--json --sandbox workspace-write --output-schema VALUE -"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFake(t, "codex", "")
-			f.turn(t, c.options, "Do it.")
-			_, argv := valued(f.argv(t), "-o")
-			_, argv = valued(argv, "--output-schema")
-			trust := `projects={"` + f.dir + `"={trust_level="untrusted"}}`
-			want := c.first + " --skip-git-repo-check -c analytics.enabled=false -c " + trust + " " + c.last
-			if got := strings.Join(argv, " "); got != want {
-				t.Errorf("argv = %s\nwant   %s", got, want)
-			}
-			if got := f.read(t, "stdin"); got != "Do it." {
-				t.Errorf("stdin = %q", got)
-			}
-		})
-	}
-}
-
-func TestCodexTrustsTheRepositoryOnlyWhenTold(t *testing.T) {
-	t.Parallel()
-	f := newFake(t, "codex", "")
-	f.turn(t, agent.Options{Rights: agent.Rights{AgentSettings: true}}, "Do it.")
-	if argv := f.argv(t); !slices.Contains(argv, `projects={"`+f.dir+`"={trust_level="trusted"}}`) {
-		t.Errorf("argv = %q", argv)
-	}
-}
-
-// `codex exec` takes a key only by its own name.
-func TestCodexKeys(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		keys map[string]string
-		want []string
-	}{
-		"OpenAI's": {map[string]string{"OPENAI_API_KEY": "o", "GH_TOKEN": "g"},
-			[]string{"CODEX_API_KEY=o", "OPENAI_API_KEY=o"}},
-		"its own": {map[string]string{"OPENAI_API_KEY": "o", "CODEX_API_KEY": "c"},
-			[]string{"CODEX_API_KEY=c", "OPENAI_API_KEY=o"}},
-		"none": {nil, nil},
-	} {
-		f := newFake(t, "codex", "")
-		f.turn(t, agent.Options{Host: agent.Host{Keys: c.keys, Parent: []string{"CODEX_API_KEY=ours"}}}, "Do it.")
-		got := slices.DeleteFunc(f.env(t),
-			func(e string) bool { return !strings.Contains(e, "KEY") && !strings.Contains(e, "TOKEN") })
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-}
-
 const message = `{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"{\"verdict\":\"approve\"}"}}` + "\n" + `{"type":"turn.completed","usage":{}}`
 
 // The form lies in a file while the turn runs, and the last message is the answer.
@@ -162,21 +82,26 @@ func TestCodexText(t *testing.T) {
 	}
 }
 
-// A prompt that is longer than an agent takes on standard input is told by the file it lies in.
-func TestPromptsTooLongForStdin(t *testing.T) {
+// A prompt that is longer than an agent takes is told by the file it lies in.
+func TestPromptsTooLong(t *testing.T) {
 	t.Parallel()
-	for name, most := range map[string]int{"codex": 1 << 20, "gemini": 8 << 20, "claude": 10_000_000} {
+	for name, most := range map[string]int{"codex": 1 << 20, "gemini": 8 << 20, "claude": 10_000_000, "amp": 100 << 10} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, name, "")
+			got := func() string {
+				if argv := f.argv(t); name == "amp" {
+					return argv[len(argv)-1]
+				}
+				return f.read(t, "stdin")
+			}
 			prompt := strings.Repeat("x", most)
-			f.turn(t, agent.Options{}, prompt)
-			if got := f.read(t, "stdin"); got != prompt {
-				t.Errorf("%d bytes came", len(got))
+			if f.turn(t, agent.Options{}, prompt); got() != prompt {
+				t.Errorf("%d bytes came", len(got()))
 			}
 			f.turn(t, agent.Options{PromptFile: "/run/prompt_001.txt"}, prompt+"x")
-			if got := f.read(t, "stdin"); got != "Read the file /run/prompt_001.txt; it holds your whole task." {
-				t.Errorf("stdin = %.200q", got)
+			if got() != "Read the file /run/prompt_001.txt; it holds your whole task." {
+				t.Errorf("it got %.200q", got())
 			}
 			if turn := f.turn(t, agent.Options{}, prompt+"x"); turn.Class != loop.Rejected ||
 				!strings.Contains(turn.Reason, "shorten the task") {

@@ -100,24 +100,6 @@ func TestCommandEchoesALongPrompt(t *testing.T) {
 	}
 }
 
-func TestCommandIsCalledPlainly(t *testing.T) {
-	t.Parallel()
-	f := newFake(t, "my-agent", "echo Fine.")
-	f.turn(t, agent.Options{
-		Command: "./my-agent", Flags: []string{"-a", "b c"}, Model: "ignored", Rights: agent.Rights{ReadOnly: true}, Answer: agent.Answer{Schema: "{}"},
-		Host: agent.Host{Parent: []string{"GITHUB_TOKEN=t", "MY_API_KEY=parent", "LANG=C"}, Keys: map[string]string{"MY_API_KEY": "key"}},
-	}, "Do it.")
-	if got := f.argv(t); !slices.Equal(got, []string{"-a", "b c"}) {
-		t.Errorf("argv = %q", got)
-	}
-	if got := f.env(t); !slices.Equal(got, []string{"LANG=C", "MY_API_KEY=key"}) {
-		t.Errorf("environment = %q", got)
-	}
-	if got := f.read(t, "stdin"); got != "Do it." {
-		t.Errorf("stdin = %q", got)
-	}
-}
-
 func TestCommandConsole(t *testing.T) {
 	t.Parallel()
 	var console bytes.Buffer

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,67 +24,6 @@ func lay(t *testing.T, dir string, files map[string]string) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// TestSavedLogins: what each CLI keeps in a file goes to the gateway, and the agent gets the bearer.
-func TestSavedLogins(t *testing.T) {
-	t.Parallel()
-	const claudeFile, opencodeFile = ".claude/.credentials.json", ".local/share/opencode/auth.json"
-	for _, c := range []struct {
-		name, command string
-		files         map[string]string
-		o             agent.Options
-		want          []agent.Route
-		env           string
-	}{
-		{"claude's subscription", "claude",
-			map[string]string{claudeFile: `{"claudeAiOauth":{"accessToken":"saved-real","expiresAt":4102444800000}}`},
-			agent.Options{}, []agent.Route{{Base: "https://api.anthropic.com", Header: "authorization",
-				Value: "Bearer saved-real", Formats: []string{"anthropic"}, Login: "~/" + claudeFile,
-				Ends: time.UnixMilli(4102444800000)}}, "CLAUDE_CODE_OAUTH_TOKEN=bearer-of-the-turn"},
-		{"claude's key goes before it", "claude",
-			map[string]string{claudeFile: `{"claudeAiOauth":{"accessToken":"saved-real","expiresAt":1}}`},
-			agent.Options{Host: agent.Host{Keys: everyKey}}, []agent.Route{{Base: "https://api.anthropic.com", Header: "x-api-key",
-				Value: "sk-ant-real", Formats: []string{"anthropic"}}}, "ANTHROPIC_BASE_URL=http://127.0.0.1:4567"},
-		{"codex's key", "codex",
-			map[string]string{".codex/auth.json": `{"auth_mode":"apikey","OPENAI_API_KEY":"saved-real","tokens":null}`},
-			agent.Options{}, []agent.Route{{Base: "https://api.openai.com", Header: "authorization",
-				Value: "Bearer saved-real", Formats: []string{"openai-responses"}, Login: "~/.codex/auth.json"}},
-			"RALPH_TURN=bearer-of-the-turn"},
-		{"gemini's key", "gemini",
-			map[string]string{".gemini/.env": "# mine\nexport GEMINI_API_KEY = 'saved-real'\nGEMINI_API_KEYS=x\n",
-				".env": "GEMINI_API_KEY=y"},
-			agent.Options{}, []agent.Route{{Base: "https://generativelanguage.googleapis.com", Header: "x-goog-api-key",
-				Value: "saved-real", Formats: []string{"gemini"}, Login: "~/.gemini/.env"}},
-			"GEMINI_API_KEY=bearer-of-the-turn"},
-		{"opencode's key", "opencode",
-			map[string]string{opencodeFile: `{"groq":{"type":"api","key":"x"},"openai":{"type":"api","key":"saved-real"}}`},
-			agent.Options{Model: "openai/gpt-5.5"}, []agent.Route{{Name: "openai", Base: "https://api.openai.com",
-				Header: "authorization", Value: "Bearer saved-real", Formats: []string{"openai-responses", "openai-chat"},
-				Login: "~/" + opencodeFile}}, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			f, g, home := newFake(t, c.command, ""), &gateway{}, t.TempDir()
-			lay(t, home, c.files)
-			o := c.o
-			o.Gateway, o.Home = g, home
-			f.turn(t, o, "Do it.")
-			for i := range g.routes {
-				if (g.routes[i].Renew != nil) != (c.command == "claude" && g.routes[i].Login != "") {
-					t.Errorf("renewed: %t", g.routes[i].Renew != nil)
-				}
-				g.routes[i].Renew = nil
-			}
-			if !reflect.DeepEqual(g.routes, c.want) {
-				t.Errorf("carried to %+v\nwant       %+v", g.routes, c.want)
-			}
-			env := f.env(t)
-			if c.env != "" && !slices.Contains(env, c.env) || strings.Contains(strings.Join(env, "\n"), "saved-real") {
-				t.Errorf("environment: %q, want %s", env, c.env)
-			}
-		})
 	}
 }
 

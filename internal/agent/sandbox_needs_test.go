@@ -88,15 +88,4 @@ func TestNeedsOfAnotherPlace(t *testing.T) {
 	}
 }
 
-// TestCodexInABox: one sandbox is enough, and a second one often cannot be made (C18).
-func TestCodexInABox(t *testing.T) {
-	for _, o := range []Options{{Host: Host{Box: noBox{}}}, {Host: Host{Box: noBox{}}, Rights: Rights{ReadOnly: true}},
-		{Host: Host{Box: noBox{}}, Flags: []string{"--sandbox", "workspace-write"}}} {
-		args := codexArguments(&turnInput{Options: o})
-		if slices.Contains(args, "--sandbox") || !slices.Contains(args, "--dangerously-bypass-approvals-and-sandbox") {
-			t.Errorf("%v", args)
-		}
-	}
-}
-
 type noBox struct{ proc.Box }
