@@ -153,28 +153,62 @@ func TestTurnOfAnAgentThatWentAway(t *testing.T) {
 	}
 }
 
+// TestTurnEnds: what ended a turn counts, unless the agent had said its word; a notice that it retries is no sign of
+// life (C12).
 func TestTurnEnds(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, "agent", "echo working; sleep 600 & wait")
-	if turn := f.turn(t, agent.Options{Bounds: agent.Bounds{Timeout: time.Second, Grace: 5 * time.Second}},
-		"Do it."); turn.Class != loop.TimedOut || turn.Text != "working" ||
-		!strings.Contains(turn.Reason, "time limit of 1s") {
-		t.Errorf("timeout: %+v", turn)
-	}
-	if got := f.read(t, "signals"); got != "TERM\n" {
-		t.Errorf("signals = %q", got)
-	}
-	if turn := f.turn(t, agent.Options{Bounds: agent.Bounds{Idle: 500 * time.Millisecond}}, "Do it."); turn.Class != loop.Idle {
-		t.Errorf("idle: %+v", turn)
-	}
-	a, err := agent.New(f.options(agent.Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
-	defer cancel()
-	if turn, err := a.Turn(ctx, "Do it."); err != nil || turn.Class != loop.Stopped || turn.Claim.Done {
-		t.Errorf("cancelled: %+v, %v", turn, err)
+	const half = 500 * time.Millisecond
+	works := "echo working; sleep 600 & wait"
+	told := `trap 'echo "{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,\"total_cost_usd\":0.25,\"session_id\":\"s\"}"; exit 0' INT
+touch "$HERE/ready"; while :; do sleep 0.05; done`
+	for name, c := range map[string]struct {
+		agent, script string
+		bounds        agent.Bounds
+		cancelled     bool // when it is ready
+		class         loop.Class
+		reason        string
+		cost          float64
+	}{
+		"time limit": {agent: "agent", script: works, bounds: agent.Bounds{Timeout: time.Second, Grace: 5 * time.Second},
+			class: loop.TimedOut, reason: "time limit of 1s"},
+		"silence": {agent: "agent", script: works, bounds: agent.Bounds{Idle: half}, class: loop.Idle},
+		"retries of claude": {agent: "claude", bounds: agent.Bounds{Idle: half, Grace: 100 * time.Millisecond}, class: loop.Idle, reason: "status 529",
+			script: `while :; do echo '{"type":"system","subtype":"api_retry","attempt":1,"error_status":529}'; sleep 0.05; done`},
+		"retries of gemini": {agent: "gemini", bounds: agent.Bounds{Idle: half}, class: loop.Idle,
+			script: `while sleep 0.1; do echo "Attempt 1 failed with status 503. Retrying with backoff..." >&2; done`},
+		"a signal": {agent: "claude", script: "cat " + recordedFile(t, "claude/sigkill-tool") + "; kill -KILL $$", class: loop.Killed,
+			reason: "SIGKILL"},
+		"after its word": {agent: "claude", script: "cat " + recordedFile(t, "claude/success") + "; sleep 600", class: loop.OK,
+			bounds: agent.Bounds{Timeout: 2 * time.Second, Grace: 100 * time.Millisecond}, cost: 0.0016},
+		"cancelled, and it says what it has spent": {agent: "claude", script: told, cancelled: true, class: loop.Stopped, cost: 0.25,
+			bounds: agent.Bounds{Grace: 40 * time.Second}},
+		"time limit, and it says what it has spent": {agent: "claude", script: told, bounds: agent.Bounds{Timeout: half}, class: loop.TimedOut,
+			cost: 0.25},
+		"silence, and it says what it has spent": {agent: "claude", script: told, bounds: agent.Bounds{Idle: half}, class: loop.Idle, cost: 0.25},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, c.agent, c.script)
+			a, err := agent.New(f.options(agent.Options{Bounds: c.bounds}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			go func() {
+				for c.cancelled && ctx.Err() == nil {
+					if _, err := os.Stat(filepath.Join(f.dir, "ready")); err == nil {
+						cancel()
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			}()
+			turn, err := a.Turn(ctx, "Do it.")
+			if err != nil || turn.Class != c.class || !strings.Contains(turn.Reason, c.reason) || turn.Usage.CostUSD != c.cost ||
+				turn.Claim.Done != (c.class == loop.OK) {
+				t.Errorf("%+v, %v", turn, err)
+			}
+		})
 	}
 }
 

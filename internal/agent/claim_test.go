@@ -56,57 +56,13 @@ func TestClaimInPieces(t *testing.T) {
 // minutes.
 func TestClaimInHostilePieces(t *testing.T) {
 	t.Parallel()
-	for _, piece := range []string{"</>", "</promise>", "<response>", "</response", "`", "\n- "} {
+	for _, piece := range []string{"</>", "<response>", "`"} {
 		pieces := []string{strings.Repeat("<respons>.", 10_000)}
 		for range 20_000 {
 			pieces = append(pieces, piece)
 		}
 		if turn := told(t, append(pieces, "\n<response>DONE</response>")); !turn.Claim.Done {
 			t.Errorf("%s: %+v", piece, turn.Claim)
-		}
-	}
-}
-
-func BenchmarkClaimInHostilePieces(b *testing.B) {
-	pieces := []string{strings.Repeat("<response>", 10_000)}
-	for range 10_000 {
-		pieces = append(pieces, "</>")
-	}
-	for b.Loop() {
-		told(b, pieces)
-	}
-}
-
-// What is kept of a text is cut between characters, wherever the cut falls.
-func TestTextIsCutBetweenCharacters(t *testing.T) {
-	t.Parallel()
-	for shift := range 5 {
-		said := strings.Repeat("x", shift) + strings.Repeat("€é𝄞", 2*loop.TextBytes/9)
-		turn := told(t, []string{said})
-		if len(turn.Text) > loop.TextBytes || len(turn.Text) < loop.TextBytes-4 || !strings.HasSuffix(said, turn.Text) {
-			t.Errorf("after %d bytes: %d bytes, which begin with %q", shift, len(turn.Text), turn.Text[:4])
-		}
-	}
-}
-
-// TestPromisesOfCriteria: where the criteria set a promise, nothing else claims (C2).
-func TestPromisesOfCriteria(t *testing.T) {
-	for text, want := range map[string]bool{
-		"<promise>AUTH_IMPLEMENTED</promise>":      true,
-		"<promise> auth_implemented\n</promise>":   true,
-		"<promise>COMPLETE</promise>":              false,
-		"<response>DONE</response>":                false,
-		"<promise>AUTH_IMPLEMENTED soon</promise>": false,
-	} {
-		line, err := json.Marshal(map[string]any{"type": "result", "subtype": "success", "result": text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		turn, err := agent.Replay(agent.Options{Command: "claude", Answer: agent.Answer{Promises: []string{"AUTH_IMPLEMENTED"}}}, agent.Recording{
-			Stdout: strings.NewReader(string(line) + "\n"), Stderr: strings.NewReader(""),
-		})
-		if err != nil || turn.Claim.Done != want {
-			t.Errorf("%s: claim %+v, %v, want %t", text, turn.Claim, err, want)
 		}
 	}
 }

@@ -4,21 +4,10 @@ package agent_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
-
-// C12: an agent that only tells that it tries again shows no life.
-func TestGeminiTriesAgain(t *testing.T) {
-	t.Parallel()
-	f := newFake(t, "gemini",
-		`while sleep 0.1; do echo "Attempt 1 failed with status 503. Retrying with backoff..." >&2; done`)
-	if turn := f.turn(t, agent.Options{Bounds: agent.Bounds{Idle: 500 * time.Millisecond}}, "Do it."); turn.Class != loop.Idle {
-		t.Errorf("turn = %+v", turn)
-	}
-}
 
 func TestGeminiClasses(t *testing.T) {
 	t.Parallel()

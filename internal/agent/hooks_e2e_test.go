@@ -50,20 +50,6 @@ func ralphHooks(t *testing.T, agent string) []byte {
 	return settings
 }
 
-// eachHooked runs a test with the real agents that know hooks.
-func eachHooked(t *testing.T, test func(t *testing.T, r real)) {
-	t.Helper()
-	t.Parallel()
-	for _, r := range reals {
-		if slices.Contains(hook.Agents, r.name) {
-			t.Run(r.name, func(t *testing.T) {
-				t.Parallel()
-				test(t, r)
-			})
-		}
-	}
-}
-
 const plannedStory = `{"project":"p","branchName":"ralph/x","description":"d","userStories":[{"id":"US-001","title":"T","description":"d",` +
 	`"acceptanceCriteria":["c"],"priority":1,"passes":false,"reviewStatus":null,"reviewCount":0,"reviewFeedback":"","notes":"","dependsOn":[]}]}`
 
@@ -71,7 +57,8 @@ const plannedStory = `{"project":"p","branchName":"ralph/x","description":"d","u
 // that is run. What a hook says must be in a later request to the model: a command refused, how full the context is,
 // why it may not stop yet. Then it goes on.
 func TestRealAgentsHeedTheHooksOfARun(t *testing.T) {
-	eachHooked(t, func(t *testing.T, r real) {
+	hooked := slices.DeleteFunc(slices.Clone(reals), func(r real) bool { return !slices.Contains(hook.Agents, r.name) })
+	eachReal(t, hooked, func(t *testing.T, r real) {
 		b := ready(t, r, agent.Options{Rights: agent.Rights{Hooks: ralphHooks(t, r.name)}, Host: agent.Host{Extra: []string{hook.WindowVariable + "=100"}}},
 			model.Turn{Tools: []model.Tool{model.Write("hello.txt", "hello\n")}},
 			model.Turn{Tools: []model.Tool{model.Bash("touch ran.txt; chmod -R 777 /no-such-directory-of-ralph")}},
@@ -102,24 +89,6 @@ func TestRealAgentsHeedTheHooksOfARun(t *testing.T) {
 		}
 		if ran, _ := filepath.Glob(filepath.Join(b.dir, "hooked-*")); len(ran) > 0 {
 			t.Errorf("the repository's own settings ran %q", ran)
-		}
-	})
-}
-
-// TestRealAgentsThatReadHaveNoHooks: a Stop hook would keep a reviewer from stopping in a tree that it may not change.
-func TestRealAgentsThatReadHaveNoHooks(t *testing.T) {
-	eachHooked(t, func(t *testing.T, r real) {
-		b := ready(t, r, agent.Options{Rights: agent.Rights{ReadOnly: true, Hooks: ralphHooks(t, r.name)}},
-			model.Turn{Text: "<response>APPROVED</response>"})
-		put(t, b.dir, ".ralph-active", `{"skipReview":true}`)
-		put(t, b.dir, "ralph/tasks.json", `{`)
-		if turn := b.take(t.Context(), t, "Review."); turn.Class != loop.OK || !strings.Contains(turn.Text, "APPROVED") {
-			t.Errorf("turn = %+v", turn)
-		}
-		for _, q := range b.model.Requests() {
-			if strings.Contains(q.Body, "malformed") {
-				t.Errorf("the reviewer was told: %.2000s", q.Body)
-			}
 		}
 	})
 }

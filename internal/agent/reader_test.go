@@ -63,7 +63,16 @@ func TestWhatATurnSays(t *testing.T) {
 		claim         loop.Claim
 		usage         loop.Usage
 		tools, failed int
+		promises      []string // of the criteria
+		structured    string
 	}{
+		"the promise of the criteria": {out: script("text a <promise> auth_implemented\n</promise>", fine), promises: []string{"AUTH_IMPLEMENTED"},
+			class: loop.OK, claim: loop.Claim{Done: true, Tag: "promise", Text: "auth_implemented"}, usage: counted},
+		"no promise of the criteria": {out: script("text a <promise>COMPLETE</promise>", fine), promises: []string{"AUTH_IMPLEMENTED"},
+			class: loop.OK, claim: loop.Claim{Tag: "promise", Text: "COMPLETE"}, usage: counted},
+		"an answer in a form needs no words": {out: `{"type":"result","subtype":"success","result":"","structured_output":{"verdict":"APPROVED"}}`,
+			class: loop.OK, structured: `{"verdict":"APPROVED"}`},
+		"white space only": {out: script("text a  \n ", strings.Replace(fine, "the last words", "", 1)), class: loop.Empty, usage: counted},
 		"a tag in a tool's answer is no claim": {out: script("tool a", "answer a "+tagged, "text b hm", fine),
 			class: loop.OK, usage: counted, tools: 1},
 		"a tag in a tool's input is no claim": {out: script("tool a "+tagged, "text b hm", fine), class: loop.OK,
@@ -87,21 +96,10 @@ func TestWhatATurnSays(t *testing.T) {
 			"text a <response>no</response>", fine), class: loop.OK, claim: claims, usage: counted},
 		"a tag far ahead of the end of its message": {out: script("text a "+tagged+"\n"+strings.Repeat(" more", 50_000),
 			fine), class: loop.OK, claim: claims, usage: counted},
-		"a tag over two lines": {out: script("text a <RESPONSE>\n done\n</RESPONSE>", fine),
-			class: loop.OK, claim: loop.Claim{Done: true, Tag: "response", Text: "done"}, usage: counted},
-		"an empty promise": {out: script("text a <promise></promise>", fine), class: loop.OK,
-			claim: loop.Claim{Tag: "promise"}, usage: counted},
-		"not done": {out: script("text a <response>not DONE</response>", fine),
-			class: loop.OK, claim: loop.Claim{Tag: "response", Text: "not DONE"}, usage: counted},
-		"done without a tag": {out: script("text a DONE", fine), class: loop.OK, usage: counted},
 		"only a result": {out: strings.Replace(fine, "the last words", tagged, 1),
 			class: loop.OK, claim: claims, usage: counted},
 		"no result": {out: script("text a hm", "tool a", "text b hm"),
 			class: loop.CutShort, usage: seen(2), tools: 1},
-		"no result, and a claim": {out: script("text a " + tagged), class: loop.CutShort,
-			claim: claims, usage: seen(1)},
-		"the first line cut off": {out: `{"type":"assistant","message":{"content":[{"type":"text","text":"` + tagged,
-			class: loop.CutShort},
 		"blocks of one message count once": {out: script("text a one", "tool a", "text a two", "nested b x"),
 			class: loop.CutShort, usage: seen(2), tools: 1},
 		"a tool that failed": {out: script("tool a", "answer a it failed", "tool b",
@@ -116,18 +114,11 @@ func TestWhatATurnSays(t *testing.T) {
 			usage: counted},
 		"a good result, then a signal": {out: script("text a hm", fine), exit: -9, class: loop.OK,
 			usage: counted},
-		"words of limits in a good answer": {out: script("text a API Error: 429 usage limit reached", fine),
-			class: loop.OK, usage: counted},
 		"words of limits in what it said before a crash": {out: script("text a usage limit reached"), exit: 1,
 			class: loop.Broke, usage: seen(1)},
 		"an answer that is too long": {out: `{"type":"result","subtype":"success","is_error":true,"result":"API Error: Claude's response exceeded the 32000 output token maximum."}`, exit: 1, class: loop.MaxTurns},
-		"no credit":                  {out: `{"type":"result","subtype":"success","is_error":true,"api_error_status":400,"result":"Credit balance is too low"}`, exit: 1, class: loop.Billing},
-		"waits": {out: script("text a hm", fine), exit: 42, class: loop.Waits,
-			usage: counted},
 		"waits, whatever it printed": {out: `{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"result":"Invalid API key"}`, exit: 42, class: loop.Waits},
-		"nothing":                    {class: loop.Empty},
 		"plain words":                {out: "I did it.\n" + tagged, class: loop.OK, claim: claims},
-		"plain words and no luck":    {out: "Execution error", exit: 1, class: loop.Broke},
 		"the prompt, echoed":         {out: "Do it and say " + tagged + "\nhm", class: loop.OK},
 		"costs of a session that goes on": {out: script("text a hm",
 			`{"type":"result","subtype":"success","result":"x","total_cost_usd":9,"usage":{"input_tokens":1},"model_usage_since_last_result":{"a":{"costUSD":0.25},"b":{"costUSD":0.5}}}`),
@@ -137,7 +128,7 @@ func TestWhatATurnSays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			turn, err := agent.Replay(agent.Options{Command: "claude", Answer: agent.Answer{Completion: "DONE"}}, agent.Recording{
+			turn, err := agent.Replay(agent.Options{Command: "claude", Answer: agent.Answer{Completion: "DONE", Promises: c.promises}}, agent.Recording{
 				Stdout: strings.NewReader(c.out), Stderr: strings.NewReader("warning: " + tagged + "\n"), Exit: c.exit,
 				Prompt: "Do it and say " + tagged,
 			})
@@ -145,7 +136,7 @@ func TestWhatATurnSays(t *testing.T) {
 				t.Fatal(err)
 			}
 			if turn.Class != c.class || turn.Claim != c.claim || turn.Usage != c.usage || turn.Tools != c.tools ||
-				turn.ToolErrors != c.failed {
+				turn.ToolErrors != c.failed || turn.Structured != c.structured {
 				t.Errorf("turn = %+v", turn)
 			}
 		})
@@ -161,25 +152,19 @@ func TestAllThatATurnSays(t *testing.T) {
 	for name, c := range map[string]struct{ agent, out, said string }{
 		"several messages": {"claude",
 			script("text a one", "tool b", "answer b a tool", "text c two", fine), "one\ntwo"},
-		"two blocks of one message": {"claude",
-			script("text a one", "tool a", "text a two", "text b three", fine), "one\ntwo\nthree"},
 		"neither helpers nor thoughts, tools, echoes and noise": {"claude",
 			script("text a one", "nested b a helper", "thinks c a thought", "user an echo", "noise", "text d two", fine),
 			"one\ntwo"},
-		"one message":   {"claude", script("tool a", "text b one", fine), ""},
 		"only a result": {"claude", fine, ""},
-		"nothing":       {"claude", "", ""},
 		"a long message": {"claude",
 			script("text a "+strings.Repeat("x", 20_000), fine), strings.Repeat("x", 20_000)},
 		"a message in pieces": {"gemini",
 			script(delta("one "), delta("piece"), `{"type":"tool_use","tool_id":"t","tool_name":"x"}`, delta("two"),
 				`{"type":"result","status":"success","stats":{}}`), "one piece\ntwo"},
-		"plain words": {"/bin/cat", "one\ntwo\n", ""},
 		"more than is kept": {"claude",
 			script("text a begins"+strings.Repeat("x", 600_000), "text b "+strings.Repeat("y", 600_000)+"ends", fine), "cut"},
 		"where to log in": {"amp",
 			"If your browser does not open automatically, visit:\n\nhttps://ampcode.com/auth\n", ""},
-		"plain and too long": {"/bin/cat", strings.Repeat("z", 2<<20), "cut"},
 		"a long result, alone": {"claude",
 			strings.Replace(fine, "the last words", strings.Repeat("w", 20_000), 1), strings.Repeat("w", 20_000)},
 	} {

@@ -28,6 +28,7 @@ const testKey = "sk-test-key"
 // real is a real agent CLI and what points it at a stand-in for its model, as its users would do it.
 type real struct {
 	name   string
+	by     string // "/gateway", when a gateway carries it
 	key    string // the environment name of its credential
 	decode func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
 	point  func(o *agent.Options, url string, write func(path, text string))
@@ -35,19 +36,19 @@ type real struct {
 
 // reals are the real CLIs that a stand-in can be played to.
 var reals = []real{
-	{"claude", "ANTHROPIC_API_KEY", stream.NewClaude, func(o *agent.Options, url string, _ func(string, string)) {
+	{"claude", "", "ANTHROPIC_API_KEY", stream.NewClaude, func(o *agent.Options, url string, _ func(string, string)) {
 		o.Parent = append(o.Parent, "ANTHROPIC_BASE_URL="+url)
 	}},
-	{"codex", "OPENAI_API_KEY", stream.NewCodex, func(o *agent.Options, url string, _ func(string, string)) {
+	{"codex", "", "OPENAI_API_KEY", stream.NewCodex, func(o *agent.Options, url string, _ func(string, string)) {
 		provider := fmt.Sprintf(
 			`model_providers.test={name="test",base_url="%s/v1",wire_api="responses",env_key="OPENAI_API_KEY"}`, url)
 		o.Flags, o.Model = append(o.Flags, "-c", "model_provider=test", "-c", provider), "gpt-5.5"
 	}},
-	{"gemini", "GEMINI_API_KEY", stream.NewGemini, func(o *agent.Options, url string, write func(string, string)) {
+	{"gemini", "", "GEMINI_API_KEY", stream.NewGemini, func(o *agent.Options, url string, write func(string, string)) {
 		write(".gemini/settings.json", `{"security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"maxAttempts":2}}`)
 		o.Extra, o.Model = append(o.Extra, "GOOGLE_GEMINI_BASE_URL="+url), "gemini-2.5-flash"
 	}},
-	{"opencode", "OPENAI_API_KEY", stream.NewOpencode, func(o *agent.Options, url string, write func(string, string)) {
+	{"opencode", "", "OPENAI_API_KEY", stream.NewOpencode, func(o *agent.Options, url string, write func(string, string)) {
 		write("test.json", fmt.Sprintf(
 			`{"provider":{"test":{"npm":"@ai-sdk/openai-compatible","name":"test","models":{"m":{}},
 			"options":{"baseURL":"%s/v1","apiKey":"{env:OPENAI_API_KEY}"}}}}`, url))
@@ -260,14 +261,14 @@ func unpaired(t *testing.T, r real, turn loop.Turn) []string {
 	return slices.Collect(maps.Keys(open))
 }
 
-// eachReal runs a test with every real agent, and beside all others: they wait most of the time.
-func eachReal(t *testing.T, test func(t *testing.T, r real)) {
+// eachReal runs a test with real agents, and beside all others: they wait most of the time.
+func eachReal(t *testing.T, reals []real, test func(t *testing.T, r real)) {
 	t.Helper()
 	if strings.Count(t.Name(), "/") == 0 {
 		t.Parallel()
 	}
 	for _, r := range reals {
-		t.Run(r.name, func(t *testing.T) {
+		t.Run(r.name+r.by, func(t *testing.T) {
 			t.Parallel()
 			test(t, r)
 		})

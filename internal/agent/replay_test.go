@@ -2,15 +2,16 @@ package agent_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"golang.org/x/tools/txtar"
@@ -82,40 +83,69 @@ func TestReplayedConsole(t *testing.T) {
 	}
 }
 
-// TestReplay has a row for each thing that replaying takes from outside the stream.
+// TestReplay has a row for each thing that the words and the end of any program say.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "mine"), []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	const (
+		prompt = "Do it well.\nWhen done, say <response>DONE</response>.\n"
+		done   = "<response>DONE</response>"
+		limits = "I wrote the code for: usage limit reached, invalid API key, 429 too many requests."
+	)
 	for name, c := range map[string]struct {
-		command, out, err, prompt string
-		exit                      int
-		class                     loop.Class
-		claim, reason             string
+		out, err string
+		exit     int
+		class    loop.Class // "": OK
+		done     bool
+		text     string // "": what it prints; "-": nothing; "cut": its end
+		reason   string
 	}{
-		"text of claude": {command: "claude", out: "Fine.\n<response>done</response>", class: loop.OK,
-			claim: "done"},
-		"text of a path to claude": {command: "/opt/bin/claude", out: "Fine.", class: loop.OK},
-		"text of a program": {command: "./mine", out: "Fine. <response>DONE</response>", class: loop.OK,
-			claim: "DONE"},
-		"text of any program": {command: "command", out: "Fine.", class: loop.OK},
-		"the prompt is not its word": {command: "command", out: "Say <response>DONE</response>\nFine.",
-			prompt: "Say <response>DONE</response>", class: loop.OK},
-		"nothing":                    {command: "claude", class: loop.Empty},
-		"an exit code":               {command: "command", out: "hm", exit: 3, class: loop.Broke, reason: "exit code 3"},
-		"a signal":                   {command: "command", out: "hm", exit: -9, class: loop.Killed, reason: "SIGKILL"},
-		"a signal of another number": {command: "command", out: "hm", exit: -64, class: loop.Killed, reason: "signal 64"},
-		"words on its standard error": {command: "command", err: "error: 429 too many requests, try again in 5 s", exit: 1,
-			class: loop.UsageLimit},
+		"says and claims":            {out: "Fine.\n<response>done</response>", done: true},
+		"what it says aside":         {out: "Fine.", err: done},
+		"an echo is no claim":        {out: prompt + "Fine.\n", text: "Fine."},
+		"an echo with CRLF":          {out: strings.ReplaceAll(prompt, "\n", "\r\n") + "Fine.\n", text: "Fine."},
+		"an echo twice, then it":     {out: prompt + prompt + done, done: true, text: done},
+		"an echo after much else":    {out: strings.Repeat("x", 2_000_000) + prompt + "Fine.\n", text: "cut"},
+		"nothing but the echo":       {out: prompt, class: loop.Empty, text: "-", reason: "said nothing"},
+		"nothing":                    {out: " \n\t\n", class: loop.Empty, text: "-", reason: "said nothing"},
+		"an unfinished promise":      {out: "<promise>COMPLETE"},
+		"the first tag, of any text": {out: "<promise>complete</promise><response>no</response>", done: true},
+		"fails": {out: done, err: "no luck\n", exit: 4, class: loop.Broke, done: true,
+			reason: "exit code 4: see its log (it said: no luck)"},
+		"fails in its output": {out: "no luck.", exit: 3, class: loop.Broke, reason: "exit code 3: see its log (it said: no luck)"},
+		"waits for a human": {out: "Which one?", exit: 42, class: loop.Waits,
+			reason: "waits for a person: read its output, answer it, then resume the run (it said: Which one?)"},
+		"a program is missing": {err: "sh: 1: no-such-program: not found", exit: 127, class: loop.Missing,
+			reason: "could not run a program (exit code 127): install it"},
+		"an interpreter is missing": {err: "./a: line 2: ./b: /no/such: bad interpreter: No such file", exit: 1, class: loop.Missing,
+			reason: "could not run a program (exit code 1)"},
+		"a program is missing after a claim": {out: done, err: "sh: 1: x: not found", exit: 127, class: loop.Broke, done: true,
+			reason: "could not run a program (exit code 127)"},
+		"a usage limit": {out: "Claude AI usage limit reached|4102444800", exit: 1, class: loop.UsageLimit,
+			reason: "rate limit is reached: try again later"},
+		"a usage limit aside": {err: "error: 429 too many requests, try again in 5 s", exit: 1, class: loop.UsageLimit},
+		"no key": {out: "Working.", err: "Error: Invalid API key", exit: 1, class: loop.Auth,
+			reason: "check the one that it takes (it said: Error: Invalid API key)"},
+		"talks of limits and is OK":  {out: limits},
+		"talked of limits, long ago": {out: limits + strings.Repeat("\n1", 9), exit: 1, class: loop.Broke, reason: "exit code 1"},
+		"a number is no status": {out: "500 tests passed, 429 failed, 503 skipped; time limit exceeded",
+			err: "invalid argument: see src/login.ts", exit: 1, class: loop.Broke, reason: "exit code 1"},
+		"killed by its shell's word": {exit: 137, class: loop.Killed, reason: "ended by a signal"},
+		"a signal":                   {out: "hm", exit: -9, class: loop.Killed, reason: "SIGKILL"},
+		"a signal of another number": {out: "hm", exit: -64, class: loop.Killed, reason: "signal 64"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			turn, err := agent.Replay(agent.Options{Command: c.command, Dir: dir, Answer: agent.Answer{Completion: "DONE"}},
-				agent.Recording{Stdout: strings.NewReader(c.out), Stderr: strings.NewReader(c.err), Exit: c.exit, Prompt: c.prompt})
-			if err != nil || turn.Class != c.class || turn.Claim.Text != c.claim || !strings.Contains(turn.Reason, c.reason) {
+			turn, err := agent.Replay(agent.Options{Command: "./mine", Dir: dir, Answer: agent.Answer{Completion: "DONE"}},
+				agent.Recording{Stdout: strings.NewReader(c.out), Stderr: strings.NewReader(c.err), Exit: c.exit, Prompt: prompt})
+			if err != nil || turn.Class != cmp.Or(c.class, loop.OK) || turn.Claim.Done != c.done || !strings.Contains(turn.Reason, c.reason) {
 				t.Errorf("turn = %+v, %v", turn, err)
+			}
+			if want := strings.Trim(cmp.Or(c.text, c.out), "-"); c.text != "cut" && turn.Text != want || len(turn.Text) > loop.TextBytes {
+				t.Errorf("text = %q, want %q", turn.Text, want)
 			}
 		})
 	}
@@ -123,6 +153,10 @@ func TestReplay(t *testing.T) {
 	if _, err := agent.Replay(agent.Options{Command: "clod", Dir: dir, Host: agent.Host{Parent: []string{"PATH=" + dir}}},
 		agent.Recording{Stdout: strings.NewReader("")}); !errors.As(err, &unknown) {
 		t.Errorf("an unknown agent: %v", err)
+	}
+	if _, err := agent.Replay(agent.Options{Command: "claude"}, agent.Recording{Stdout: iotest.ErrReader(io.ErrClosedPipe)}); !errors.Is(err,
+		io.ErrClosedPipe) {
+		t.Errorf("a recording that cannot be read: %v", err)
 	}
 }
 
@@ -206,54 +240,4 @@ func TestReplayShowsManyLinesAtOnce(t *testing.T) {
 	if console.lines < lines || console.writes > lines/100 || console.broken > 0 {
 		t.Errorf("%+v", console)
 	}
-}
-
-// many is a reader of one text so many times, then of an error.
-type many struct {
-	text  string
-	times int
-	err   error
-	rest  string
-}
-
-func (m *many) Read(p []byte) (int, error) {
-	if m.rest == "" {
-		if m.times == 0 {
-			return 0, m.err
-		}
-		m.times--
-		m.rest = m.text
-	}
-	n := copy(p, m.rest)
-	m.rest = m.rest[n:]
-	return n, nil
-}
-
-// TestReplayReadsItsErrors: a recording that cannot be read to its end tells nothing.
-func TestReplayReadsItsErrors(t *testing.T) {
-	t.Parallel()
-	if _, err := agent.Replay(agent.Options{Command: "claude"},
-		agent.Recording{Stdout: &many{text: "x\n", times: 2, err: os.ErrDeadlineExceeded}}); !errors.Is(err,
-		os.ErrDeadlineExceeded) {
-		t.Errorf("error %v", err)
-	}
-}
-
-// BenchmarkReplay200MB says how much memory it takes to show any amount of output.
-func BenchmarkReplay200MB(b *testing.B) {
-	lines := strings.SplitAfter(recordings(b, "claude")["claude/success.jsonl"], "\n")
-	bulk := strings.Join(lines[1:3], "") +
-		strings.Replace(lines[3], "File created", strings.Repeat("some words of output ", 500), 1)
-	times := 200 << 20 / len(bulk)
-	b.SetBytes(int64(times * len(bulk)))
-	for b.Loop() {
-		turn, err := agent.Replay(agent.Options{Command: "claude", Display: agent.Display{Console: io.Discard}},
-			agent.Recording{Stdout: &many{text: bulk, times: times, err: io.EOF}})
-		if err != nil || turn.Tools != times {
-			b.Fatal(turn, err)
-		}
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	b.ReportMetric(float64(m.Sys)/(1<<20), "MB-of-memory")
 }
