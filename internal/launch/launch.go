@@ -101,17 +101,6 @@ func newRunning(job Job, bearer string, clock func() time.Time) *Running {
 // HandOn ends the process and not the run, which another attempt of the job continues with.
 func (r *Running) HandOn() { r.end() }
 
-// Metered reports whether the job reaches its models through the server, so that Usage knows what they take.
-func (r *Running) Metered() bool { return r.models != nil }
-
-// Usage is what the job's models have taken so far, by model.
-func (r *Running) Usage() []gateway.Usage {
-	if r.models == nil {
-		return nil
-	}
-	return r.models.Usage()
-}
-
 // Wait waits for the end of the process and cleans up after it: its tokens are revoked, nothing of it is left running.
 // It is called once. The error is a *DiedError when the process did not say how the job has ended.
 func (r *Running) Wait() (work.End, error) {

@@ -169,9 +169,7 @@ type metrics struct {
 
 // Names of the database's counters.
 const (
-	countRuns   = "ralph_runs_total"
-	countTokens = "ralph_tokens_total"
-	countCost   = "ralph_cost_microdollars_total"
+	countRuns = "ralph_runs_total"
 )
 
 // Metrics with the same name have the same help.
@@ -258,11 +256,9 @@ func (k known) figures(ctx context.Context) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	by := map[string]map[string]float64{countRuns: {}, countTokens: {}, countCost: {"": 0}}
+	ended := map[string]float64{}
 	for _, c := range counters {
-		if of := by[c.Name]; of != nil {
-			of[c.Label] = float64(c.Value)
-		}
+		ended[c.Label] = float64(c.Value)
 	}
 	stored, err := k.s.Delivered(ctx)
 	if err != nil {
@@ -283,13 +279,10 @@ func (k known) figures(ctx context.Context) ([]figure, error) {
 	}
 	return []figure{
 		{deliveriesName, deliveriesHelp, "result", prometheus.CounterValue, map[string]float64{taken: float64(stored)}},
-		{countRuns, "Runs that have ended, by outcome.", "outcome", prometheus.CounterValue, by[countRuns]},
-		{countTokens, "Tokens of turns, by kind.", "kind", prometheus.CounterValue, by[countTokens]},
+		{countRuns, "Runs that have ended, by outcome.", "outcome", prometheus.CounterValue, ended},
 		{"ralph_jobs", "Jobs that have not ended, by how they stand.", "state", prometheus.GaugeValue,
 			map[string]float64{"queued": float64(waiting), "delayed": float64(delayed), "running": float64(k.pool.count(false))}},
 		{"ralph_queue_oldest_seconds", "How long the oldest queued job waits.", "", prometheus.GaugeValue, single(age.Seconds())},
-		{"ralph_cost_usd_total", "What turns have cost, as far as known.", "", prometheus.CounterValue,
-			single(by[countCost][""] / 1e6)},
 		{"ralph_api_budget_left", "Requests that GitHub still allows within the hour, as it said last.", "installation",
 			prometheus.GaugeValue, left},
 	}, nil

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/bot"
-	"github.com/ralph-loop/ralph/internal/gateway"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/notify"
@@ -53,7 +52,6 @@ type recorder struct {
 	next    int64     // number of the next record
 	changed bool      // the row must be stored
 	fresh   store.Progress
-	meter
 }
 
 // newRecorder begins to write down an attempt of a run. Of an answer and of a sweep nothing is stored before a run
@@ -66,7 +64,6 @@ func (w recording) newRecorder(row store.Run) *recorder {
 func (r *recorder) Hear(ctx context.Context, from *launch.Running, told []work.ToServer, after int64) ([]work.Word, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.of = from
 	for _, m := range told {
 		switch {
 		case m.Begun != nil:
@@ -135,7 +132,6 @@ func (r *recorder) record(m work.Record) {
 	}
 	r.detail.Known = m.Number
 	r.measure(m.Record)
-	r.pay(m.Record, m.Number)
 	if len(body) > store.LargestBody {
 		r.log.Error("a record of the run is too large to be stored", "number", m.Number, "bytes", len(body))
 	} else {
@@ -240,77 +236,8 @@ func (r *recorder) end(final func(*store.Run, *detail)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	final(&r.row, &r.detail)
-	r.payRest(fmt.Sprintf("%s/%d/end", r.row.ID, r.row.Attempt))
 	r.detail.Doing, r.changed = "", true
 	r.insist(r.row.ID, func() error { return r.flush(context.Background()) })
-}
-
-// meter notes what a run's models take, with the record of the run that it was taken for: a record that arrives twice,
-// from this process or another, is paid once.
-type meter struct {
-	of      *launch.Running // whose models count what is taken; nil: nothing has arrived
-	counted map[string]gateway.Usage
-}
-
-// pay notes the usage until a record of the journal.
-func (r *recorder) pay(of loop.Record, number int) {
-	mark := fmt.Sprintf("%s/%s/%d/%d", r.row.Repository, r.detail.Run, number, of.At.UnixNano())
-	if r.of.Metered() {
-		if of.Turn != nil || len(of.Verdicts) > 0 {
-			r.payRest(mark)
-		}
-		return
-	}
-	if took := usageOf(of); took != (loop.Usage{}) {
-		r.owe(mark, r.state.Start.Agent, store.Took{Turns: 1, Input: took.Input, CacheRead: took.CacheRead,
-			CacheWrite: took.CacheWrite, Output: took.Output, Cost: int64(took.CostUSD * 1e6)})
-	}
-}
-
-// usageOf is what a record says that a turn or reviews took.
-func usageOf(of loop.Record) (sum loop.Usage) {
-	if of.Turn != nil {
-		sum = of.Turn.Usage
-	}
-	for _, v := range of.Verdicts {
-		if v.Usage != nil {
-			sum = sum.Plus(*v.Usage)
-		}
-	}
-	return sum
-}
-
-// payRest notes what the gateway has seen and no one has paid.
-func (r *recorder) payRest(mark string) {
-	if r.of == nil {
-		return
-	}
-	if r.counted == nil {
-		r.counted = map[string]gateway.Usage{}
-	}
-	for _, u := range r.of.Usage() {
-		before := r.counted[u.Model]
-		took := store.Took{Turns: u.Requests - before.Requests, Input: u.Input - before.Input,
-			CacheRead: u.CacheRead - before.CacheRead, CacheWrite: u.CacheWrite - before.CacheWrite,
-			Output: u.Output - before.Output, Cost: int64(u.Dollars*1e6) - int64(before.Dollars*1e6)}
-		if took != (store.Took{}) {
-			r.owe(mark, u.Model, took)
-		}
-		r.counted[u.Model] = u
-	}
-}
-
-// owe has spend stored once by its mark, with what the metrics count.
-func (r *recorder) owe(mark, model string, took store.Took) {
-	row := r.row
-	r.fresh.Spent = append(r.fresh.Spent, store.Spent{Mark: mark + "/" + model,
-		Spend: store.Spend{Installation: row.Installation, Repository: row.Repository, Person: row.Person, Model: model,
-			Took: took},
-		Counts: []store.Counter{
-			{Name: countTokens, Label: "input", Value: took.Input + took.CacheRead + took.CacheWrite},
-			{Name: countTokens, Label: "output", Value: took.Output},
-			{Name: countCost, Value: took.Cost}}})
-	r.changed = true
 }
 
 // What a notice may have.

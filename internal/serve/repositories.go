@@ -230,7 +230,13 @@ func (v source) Repository(ctx context.Context, name string) (web.Repository, er
 	if err != nil {
 		return r, err
 	}
+	counted := map[string]bool{} // by the names of the runs: the newest row of one has all that it has taken
 	for _, run := range runs {
+		if shown := detailOf(run); !counted[shown.Run] {
+			counted[shown.Run] = shown.Run != ""
+			r.Dollars += shown.Dollars
+			r.Tokens += shown.Tokens
+		}
 		if run.Times.Ended.IsZero() || run.State == declined || run.State == web.Dispatched {
 			continue
 		}
@@ -239,11 +245,5 @@ func (v source) Repository(ctx context.Context, name string) (web.Repository, er
 			r.Done++
 		}
 	}
-	spent, err := v.s.Spend(ctx, store.Filter{Since: since, Repositories: []string{name}, Limit: 10_000})
-	var sum store.Took
-	for _, p := range spent {
-		sum.Add(p.Took)
-	}
-	r.Dollars, r.Tokens = sum.Dollars(), sum.Tokens()
-	return r, err
+	return r, nil
 }

@@ -180,8 +180,7 @@ func replaceKeyFile(file, text string) error {
 	return err
 }
 
-// Retention says what is forgotten: what is older than these times. What has the zero time stays, and the sums of spend
-// always do.
+// Retention says what is forgotten: what is older than these times. What has the zero time stays.
 type Retention struct {
 	Deliveries time.Time // decided ones: the id of one may come again after that, and would be fresh
 	Records    time.Time // of runs that ended before
@@ -189,13 +188,9 @@ type Retention struct {
 	Audit      time.Time
 }
 
-// marksStay is how long spend may be sent a second time and is still known.
-const marksStay = 30 * 24 * time.Hour
-
 // Forget removes what is old, in small pieces, so that no one waits for it long; and sessions that have expired. It may
 // be called at any time; a piece that is done stays done.
 func (s *Store) Forget(ctx context.Context, r Retention) error {
-	now := s.clock()
 	records := r.Records
 	if r.Runs.After(records) {
 		records = r.Runs
@@ -218,8 +213,7 @@ func (s *Store) Forget(ctx context.Context, r Retention) error {
 			WHERE ended > 0 AND ended < ?1`},
 		{r.Runs, "runs", "ralph_runs", "SELECT rowid FROM ralph_runs WHERE ended > 0 AND ended < ?1"},
 		{r.Audit, "the audit log", "ralph_audit", "SELECT rowid FROM ralph_audit WHERE at < ?1"},
-		{now, "sessions", "ralph_secrets", "SELECT rowid FROM ralph_secrets WHERE expires > 0 AND expires <= ?1"},
-		{now.Add(-marksStay), "marks of spend", "ralph_spent", "SELECT rowid FROM ralph_spent WHERE at < ?1"},
+		{s.clock(), "sessions", "ralph_secrets", "SELECT rowid FROM ralph_secrets WHERE expires > 0 AND expires <= ?1"},
 	} {
 		statement := "DELETE FROM " + old.table + " WHERE rowid IN (" + old.rows + " LIMIT 500)"
 		for n := int64(1); n > 0; {

@@ -42,23 +42,22 @@ func TestForget(t *testing.T) {
 	ok(t, w.Say(ctx, Word{Run: "ended", Kind: "hint"}))
 	ok(t, w.Audit(ctx, Entry{Action: "a"}))
 	ok(t, w.PutSession(ctx, "old", Session{Expires: w.time.read().Add(time.Minute)}))
-	ok(t, w.AddSpend(ctx, "mark", Spend{}))
 	w.time.move(31 * 24 * time.Hour)
 	before := w.time.read().Add(-time.Hour)
 	fill(300, 310)
 
 	left := func(want ...int) {
 		t.Helper()
-		for i, table := range []string{"deliveries", "payloads", "records", "runs", "words", "audit", "secrets", "spent"} {
+		for i, table := range []string{"deliveries", "payloads", "records", "runs", "words", "audit", "secrets"} {
 			if n := got[int](t)(one[int](ctx, w.Store, "", "SELECT count(*) FROM ralph_"+table)); n != want[i] {
 				t.Errorf("%d rows of %s, want %d", n, table, want[i])
 			}
 		}
 	}
 	ok(t, w.Forget(ctx, Retention{}))
-	left(310, 310, 2400, 2, 1, 1, 1, 0)
+	left(310, 310, 2400, 2, 1, 1, 1)
 	ok(t, w.Forget(ctx, Retention{Deliveries: before, Records: before}))
-	left(11, 11, 1200, 2, 1, 1, 1, 0)
+	left(11, 11, 1200, 2, 1, 1, 1)
 	for id, there := range map[string]bool{"0": false, "1": true, "305": true} { // 1 is not decided
 		if d, err := w.Delivery(ctx, id); (err == nil) != there || (d.Payload != nil) != there {
 			t.Errorf("%s: %+v, %v", id, d.Decision, err)
@@ -74,7 +73,7 @@ func TestForget(t *testing.T) {
 	}
 	ok(t, w.Audit(ctx, Entry{Action: "b"}))
 	ok(t, w.Forget(ctx, Retention{Runs: before, Audit: before}))
-	left(11, 11, 1200, 1, 0, 1, 1, 0) // the secret by which the keys are known
+	left(11, 11, 1200, 1, 0, 1, 1) // the secret by which the keys are known
 	if err := w.exec(ctx, "", "DELETE FROM ralph_audit"); err == nil {
 		t.Error("what the audit log has to keep was removed")
 	}
@@ -101,7 +100,6 @@ func filled(t *testing.T, w *world) {
 	ok(t, w.Decide(ctx, Decided{ID: "d1", Decision: Decision{Step: "work", Run: "r"}}))
 	ok(t, w.PutRun(ctx, Run{ID: "r", Title: "Ünï"}))
 	ok(t, w.Append(ctx, "r", []Record{{1, w.time.read(), "k", []byte("\x00\xff")}, {2, w.time.read(), "k", nil}}))
-	ok(t, w.AddSpend(ctx, "m", Spend{Took: Took{Cost: 5}}))
 	ok(t, w.Audit(ctx, Entry{Action: "a"}))
 	ok(t, w.Seal(ctx, "s", []byte("hunter-42")))
 	ok(t, w.PutSession(ctx, "t", Session{Login: "alice", OAuth: []byte("gho"), Expires: w.time.read().Add(time.Hour)}))
@@ -113,8 +111,7 @@ func all(t *testing.T, s *Store) []any {
 	ctx := within(t)
 	return []any{got[[]Delivery](t)(s.Deliveries(ctx, Filter{})), got[Delivery](t)(s.Delivery(ctx, "d2")),
 		got[[]Run](t)(s.Runs(ctx, Filter{})), len(got[[]Record](t)(s.Records(ctx, "r", 0, 0))),
-		got[[]Record](t)(s.Records(ctx, "r", 0, 1)), got[[]Spend](t)(s.Spend(ctx, Filter{})),
-		got[[]Entry](t)(s.Audits(ctx, Filter{})), string(got[[]byte](t)(s.Unseal(ctx, "s"))),
+		got[[]Record](t)(s.Records(ctx, "r", 0, 1)), got[[]Entry](t)(s.Audits(ctx, Filter{})), string(got[[]byte](t)(s.Unseal(ctx, "s"))),
 		got[Session](t)(s.Session(ctx, "t")), got[[]Counter](t)(s.Counters(ctx))}
 }
 

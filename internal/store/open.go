@@ -78,7 +78,7 @@ const connections = 6
 var schema string
 
 // schemaVersion is the version of the tables. A database or a backup with another one is refused.
-const schemaVersion = 4
+const schemaVersion = 5
 
 // open takes the lock, opens the file, and makes its tables if it is new; beside another process it only reads.
 func (s *Store) open(ctx context.Context, beside bool) (err error) {

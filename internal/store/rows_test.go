@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -151,43 +150,6 @@ func TestWatch(t *testing.T) {
 	}
 	if len(w.watchers.of) != 0 {
 		t.Error(w.watchers.of)
-	}
-}
-
-func TestSpend(t *testing.T) {
-	w := newWorld(t)
-	ctx := within(t)
-	took := Took{Turns: 1, Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40, Cost: 1_500_000}
-	var all sync.WaitGroup
-	for i := range 12 {
-		all.Go(func() {
-			spend := Spend{Installation: 7, Person: "alice", Model: "opus", Took: took}
-			spend.Repository, spend.Installation = "o/one", int64(7+i/2%2)
-			if err := w.AddSpend(ctx, fmt.Sprint("run/1/", i/2), spend); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	ok(t, w.AddSpend(ctx, "run/2/1", Spend{Day: "2026-05-03", Installation: 8, Repository: "o/one", Took: took}))
-	sum := func(n int64) Took { return Took{n, n * 10, n * 20, n * 30, n * 40, n * 1_500_000} }
-	today := Spend{Day: "2026-05-04", Repository: "o/one", Person: "alice", Model: "opus", Took: sum(6)}
-	for _, row := range []struct {
-		filter Filter
-		want   []Spend
-	}{
-		{Filter{Repositories: []string{"o/one", "o/two"}}, []Spend{today, {Day: "2026-05-03", Repository: "o/one", Took: sum(1)}}},
-		{Filter{Since: w.time.read()}, []Spend{today}},
-		{Filter{Since: w.time.read().Add(24 * time.Hour)}, nil},
-		{Filter{Repositories: []string{}}, nil},
-		{Filter{Limit: 1}, []Spend{today}},
-	} {
-		if found := got[[]Spend](t)(w.Spend(ctx, row.filter)); !reflect.DeepEqual(found, row.want) {
-			t.Errorf("%+v: %+v, not %+v", row.filter, found, row.want)
-		}
-	}
-	if err := w.AddSpend(ctx, "", Spend{}); !invalid.Is(err) {
-		t.Error(err)
 	}
 }
 

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -139,15 +138,7 @@ func (s *Store) Runs(ctx context.Context, f Filter) ([]Run, error) {
 type Progress struct {
 	Run     Run
 	Records []Record
-	Spent   []Spent
 	Counts  []Counter // what is added to counters
-}
-
-// Spent is spend that counts once by its mark.
-type Spent struct {
-	Mark   string
-	Spend  Spend
-	Counts []Counter // what is added to counters with it
 }
 
 // PutProgress stores all of it or nothing, so that a process that dies leaves no half of it. The same may be sent again
@@ -170,18 +161,8 @@ func (s *Store) PutProgress(ctx context.Context, p Progress) error {
 					r.Number, r.At, r.Kind, r.Body)
 			}
 		}
-		counts := slices.Clone(p.Counts)
-		for _, spent := range p.Spent {
-			fresh := false
-			if err == nil {
-				fresh, err = s.addSpend(t, spent.Mark, spent.Spend)
-			}
-			if fresh {
-				counts = append(counts, spent.Counts...)
-			}
-		}
 		if err == nil {
-			err = addCounts(t, counts)
+			err = addCounts(t, p.Counts)
 		}
 		return err
 	})

@@ -1,5 +1,5 @@
 -- The tables of the store, with their columns in the order of the fields that Go reads and writes. Times are microseconds
--- since 1970, and negative when not set; days are "2006-01-02" in UTC; what is called detail is JSON. What is large
+-- since 1970, and negative when not set; what is called detail is JSON. What is large
 -- stands last, so that whoever reads the rest of a row does not read over it. AUTOINCREMENT gives no number twice, not
 -- even after its row was removed. The audit log is only added to: the database itself refuses the rest, but for what is
 -- older than it is kept. GitHub takes all spellings of a repository's name and of a login for the same.
@@ -69,27 +69,6 @@ CREATE TABLE ralph_records (
 	body BLOB,
 	PRIMARY KEY (run, number)
 );
-
-CREATE TABLE ralph_spend (
-	day TEXT NOT NULL,
-	installation BIGINT NOT NULL,
-	repository TEXT NOT NULL COLLATE NOCASE,
-	person TEXT NOT NULL,
-	model TEXT NOT NULL,
-	turns BIGINT NOT NULL,
-	input BIGINT NOT NULL,
-	cacheread BIGINT NOT NULL,
-	cachewrite BIGINT NOT NULL,
-	output BIGINT NOT NULL,
-	cost BIGINT NOT NULL,
-	PRIMARY KEY (day, installation, repository, person, model)
-);
-
-CREATE TABLE ralph_spent (
-	mark TEXT NOT NULL PRIMARY KEY,
-	at TIMESTAMP NOT NULL
-);
-CREATE INDEX ralph_spent_at ON ralph_spent (at);
 
 CREATE TABLE ralph_audit (
 	number INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,5 +1,5 @@
-// Package store is the door to the database of `ralph serve`: deliveries, runs with their records, spend, the audit
-// log, secrets and sessions, in one SQLite file of one process.
+// Package store is the door to the database of `ralph serve`: deliveries, runs with their records, the audit log,
+// secrets and sessions, in one SQLite file of one process.
 //
 // Every method takes part of one bargain: when it returns nil, what it stored survives the end of the process and, as
 // far as the disk keeps its word, of the machine. Every error that says that the database did not do its part now is an
@@ -322,19 +322,19 @@ type Filter struct {
 	Repositories []string  // nil for all; an empty list for none
 	States       []string  // of runs; nil for all, an empty list for none
 	NotBy        string    // of deliveries: without those of this sender
-	Since        time.Time // of runs: created then or later; of spend: from its day on
+	Since        time.Time // of runs: created then or later
 	Before       int64     // only smaller numbers: the number of the last one of the page before
-	Limit        int       // at most 1000, of spend 10,000; by default 100
+	Limit        int       // at most 1000; by default 100
 }
 
 // page answers a query, which ends with a condition, with the rows that a filter selects.
 func page[T any](ctx context.Context, s *Store, doing, query string, f Filter) ([]T, error) {
-	query, args := f.and(query, "created >= ?", f.Since)
+	query, args := f.and(query)
 	return list[T](ctx, s, doing, query+" ORDER BY number DESC LIMIT ?", append(args, limited(f.Limit, 1000))...)
 }
 
-// and adds the filter's conditions to a query. since is that of the time from which on rows are needed.
-func (f Filter) and(query, since string, from any) (string, []any) {
+// and adds the filter's conditions to a query.
+func (f Filter) and(query string) (string, []any) {
 	var args []any
 	for _, c := range []struct {
 		asked     bool
@@ -344,7 +344,7 @@ func (f Filter) and(query, since string, from any) (string, []any) {
 		{f.Repositories != nil, "repository IN (SELECT value FROM json_each(?))", listed(f.Repositories)},
 		{f.States != nil, "state IN (SELECT value FROM json_each(?))", listed(f.States)},
 		{f.NotBy != "", "sender <> ?", f.NotBy},
-		{!f.Since.IsZero(), since, from},
+		{!f.Since.IsZero(), "created >= ?", f.Since},
 		{f.Before != 0, "number < ?", f.Before},
 	} {
 		if c.asked {

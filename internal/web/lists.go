@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
@@ -15,7 +14,6 @@ const (
 	mostRows   = 100
 	mostEnded  = 10
 	mostActive = 500
-	spendDays  = 30
 )
 
 // readable are the repositories that the person can read, in lower case and sorted. It is never nil.
@@ -239,67 +237,4 @@ func (a *asked) audit() error {
 	list = held(f, list, func(e store.Entry) string { return e.Repository })
 	return a.show("audit", "Audit",
 		rows[deed]{Rows: safetext.Map(list, deedOf), More: more(f, list, func(e store.Entry) int64 { return e.Number })})
-}
-
-// sum is what was spent on one thing.
-type sum struct {
-	Name, Path string
-	store.Took
-	Share int // of the largest, in thousandths
-}
-
-// spend shows what was spent in the last thirty days, by what it was spent on.
-func (a *asked) spend() error {
-	f, err := a.filter()
-	if err != nil {
-		return err
-	}
-	f.Since, f.Limit, f.Before = a.Clock().Add(-spendDays*24*time.Hour), 10_000, 0
-	rows, err := a.Lists.Spend(a.r.Context(), f)
-	if err != nil {
-		return err
-	}
-	rows = held(f, rows, func(row store.Spend) string { return row.Repository })
-	days := sums(rows, func(row store.Spend) string { return row.Day })
-	slices.SortFunc(days, func(x, y sum) int { return strings.Compare(y.Name, x.Name) })
-	repositories := sums(rows, func(row store.Spend) string { return row.Repository })
-	for i, r := range repositories {
-		if strings.Contains(r.Name, "/") {
-			repositories[i].Path = "/repositories/" + r.Name
-		}
-	}
-	type table struct {
-		Heading, Of string
-		Rows        []sum
-	}
-	return a.show("spend", "Spend", struct {
-		Days   int
-		Total  []sum
-		Tables []table
-	}{spendDays, sums(rows, func(store.Spend) string { return "total" }), []table{
-		{"By repository", "repository", repositories},
-		{"By person", "person", sums(rows, func(row store.Spend) string { return row.Person })},
-		{"By model", "model", sums(rows, func(row store.Spend) string { return row.Model })},
-		{"By day", "day", days}}})
-}
-
-// sums adds rows up by a name, the largest first.
-func sums(rows []store.Spend, name func(store.Spend) string) []sum {
-	at := map[string]int{}
-	var list []sum
-	for _, row := range rows {
-		n := cmp.Or(name(row), "–")
-		i, ok := at[n]
-		if !ok {
-			i = len(list)
-			at[n] = i
-			list = append(list, sum{Name: n})
-		}
-		list[i].Add(row.Took)
-	}
-	slices.SortStableFunc(list, func(x, y sum) int { return cmp.Compare(y.Cost, x.Cost) })
-	for i := range list {
-		list[i].Share = int(list[i].Cost * 1000 / max(list[0].Cost, 1))
-	}
-	return list[:min(len(list), mostRows)]
 }

@@ -130,7 +130,6 @@ type Lists interface {
 	Runs(ctx context.Context, f store.Filter) ([]store.Run, error)
 	Deliveries(ctx context.Context, f store.Filter) ([]store.Delivery, error)
 	Delivery(ctx context.Context, id string) (store.Delivery, error)
-	Spend(ctx context.Context, f store.Filter) ([]store.Spend, error)
 	Audits(ctx context.Context, f store.Filter) ([]store.Entry, error)
 }
 

@@ -30,7 +30,6 @@ var routes = []route{
 	{"GET /deliveries", signedIn, (*asked).deliveries},
 	{"GET /deliveries/{delivery}", reader, (*asked).deliveryPage},
 	{"POST /deliveries/{delivery}/redeliver", writer, action(Redeliver)},
-	{"GET /spend", signedIn, (*asked).spend},
 	{"GET /audit", signedIn, (*asked).audit},
 	{"GET /setup", settingUp, (*asked).setupPage},
 	{"GET /setup/created", settingUp, (*asked).created},

@@ -39,7 +39,6 @@ type World struct {
 // Books are what is on record besides the runs.
 type Books struct {
 	Hooks   []store.Delivery
-	Spends  []store.Spend
 	Entries []store.Entry
 	Repos   map[string]web.Repository // by name in lower case
 	Said    map[string][]store.Word   // by run
@@ -209,9 +208,6 @@ func (w *World) Hint(run string, h store.Word) {
 	defer w.lock()()
 	w.Said[run] = append(w.Said[run], h)
 }
-
-// Spend implements web.Lists.
-func (w *World) Spend(context.Context, store.Filter) ([]store.Spend, error) { return w.Spends, w.Fails }
 
 // Self implements web.Repositories.
 func (w *World) Self() string { return "ralph[bot]" }

@@ -99,14 +99,6 @@ func (w *World) books() {
 		d.ID, d.Received = fmt.Sprintf("delivery-%d", i+1), Now.Add(-time.Duration(i)*time.Minute)
 		w.Hooks = append(w.Hooks, d)
 	}
-	for i, row := range []store.Spend{
-		{Repository: Demo, Person: "alice", Model: "claude-opus", Took: store.Took{Turns: 3, Cost: 4_200_000, Input: 910_000}},
-		{Repository: Docs, Person: "bob", Model: "gpt-5", Took: store.Took{Turns: 1, Cost: 1_100_000, Output: 120_000}},
-		{Repository: Secret, Person: "mallory", Model: "secret-model", Took: store.Took{Turns: 9, Cost: 77_000_000, Input: 1}},
-	} {
-		row.Day = Now.AddDate(0, 0, -i).Format("2006-01-02")
-		w.Spends = append(w.Spends, row)
-	}
 	w.Entries = []store.Entry{
 		{Person: "alice", Action: "delivery.redeliver", Repository: Demo, Subject: "delivery-2", Result: "done"},
 		{Person: "alice", Action: "run.stop", Repository: Demo, Subject: "run-3", Result: "it has ended"},
