@@ -53,7 +53,6 @@ type serveStart struct {
 	Slots           int            `placeholder:"N" help:"Number of runs at the same time on this machine. Default: the number of processors."`
 	PerInstallation int            `placeholder:"N" help:"How many of all runs may be of one installation. Default: any number."`
 	AppName         string         `default:"ralph" placeholder:"NAME" help:"Name that the setup proposes for the App. Default: ${default}."`
-	Open            bool           `help:"Show every run to all users of this machine, without a sign-in. Only with a loopback address. Buttons still need a sign-in."`
 	Operators       []string       `placeholder:"LOGINS" help:"Set more operators (default: the owner of the App, or the owners of its organization)."`
 	Outsiders       string         `default:"runs" enum:"nothing,runs,all" placeholder:"WHAT" help:"Show of public repositories to people who don't work on them (one of: nothing, runs, all; default: ${default})."`
 	TriggerLabel    string         `default:"ralph" placeholder:"LABEL" help:"Label on an issue that starts a run. Default: ${default}."`
@@ -110,7 +109,7 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 	o = serve.Options{Clock: now, Notify: notifier(environ["NOTIFY_SOCKET"]),
 		Place: serve.Place{Listen: c.Listen, Data: data, Keys: keys, Version: programVersion(),
 			MetricsToken: environ["RALPH_METRICS_TOKEN"]},
-		Identity: serve.Identity{AppName: c.AppName, Operators: c.Operators, Outsiders: c.Outsiders, Open: c.Open,
+		Identity: serve.Identity{AppName: c.AppName, Operators: c.Operators, Outsiders: c.Outsiders,
 			GitHub: github.Server{APIURL: cmp.Or(environ["GITHUB_API_URL"], "https://api.github.com"),
 				WebURL: environ["GITHUB_SERVER_URL"]}},
 		Work: serve.Work{Program: program, Environ: p.environ, Slots: cmp.Or(c.Slots, runtime.NumCPU()),

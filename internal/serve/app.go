@@ -53,7 +53,6 @@ type Identity struct {
 	AppName   string   // that the setup proposes
 	Operators []string // logins that may see everything
 	Outsiders string   // what people see of a public repository who do not work on it: "nothing", "runs" or "all"
-	Open      bool     // users of this machine read without a sign-in
 }
 
 // Work is how jobs are done.

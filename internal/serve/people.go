@@ -98,11 +98,8 @@ func (p *people) EndAll(ctx context.Context, login string) error {
 func (p *people) Permission(ctx context.Context, who web.Identity, repository string) (web.Permission, error) {
 	return p.may.of(ctx, who.Login+" "+repository, func(ctx context.Context) (web.Permission, error) {
 		app, err := p.in.current(ctx)
-		switch {
-		case err != nil:
+		if err != nil {
 			return web.NoPermission, err
-		case who.Guest:
-			return guestMay(ctx, app, repository)
 		}
 		return p.personMay(ctx, app, who, repositoryOf(repository))
 	})
@@ -130,18 +127,6 @@ func (p *people) personMay(ctx context.Context, app *github.App, who web.Identit
 	return web.MayRead, nil
 }
 
-// guestMay is what a guest may do: read what the App is installed on.
-func guestMay(ctx context.Context, app *github.App, repository string) (web.Permission, error) {
-	in, err := app.InstallationOf(ctx, repositoryOf(repository))
-	switch {
-	case errors.Is(err, github.ErrNotInstalled):
-		return web.NoPermission, nil
-	case err != nil || in.Suspended:
-		return web.NoPermission, err
-	}
-	return web.MayRead, nil
-}
-
 // Readable implements web.Access. It leaves out public repositories that the user does not work on.
 func (p *people) Readable(ctx context.Context, who web.Identity) ([]string, error) {
 	return p.readable.of(ctx, who.Login, func(ctx context.Context) ([]string, error) {
@@ -160,13 +145,8 @@ func (p *people) Readable(ctx context.Context, who web.Identity) ([]string, erro
 			if in.Suspended {
 				continue
 			}
-			asking.Go(func() (err error) {
-				var list []github.Repository
-				if who.Guest {
-					list, err = app.Repositories(ctx, in.ID)
-				} else {
-					list, err = app.PersonRepositories(ctx, who.Token, in.ID)
-				}
+			asking.Go(func() error {
+				list, err := app.PersonRepositories(ctx, who.Token, in.ID)
 				names[i] = safetext.Map(list, func(r github.Repository) string { return r.Repo.String() })
 				return err
 			})
@@ -181,8 +161,8 @@ func (p *people) Readable(ctx context.Context, who web.Identity) ([]string, erro
 // Operator implements web.Access: the owner of the App, the owners of an organization that owns it, and the logins of
 // --operators.
 func (p *people) Operator(ctx context.Context, who web.Identity) (bool, error) {
-	if who.Guest || slices.ContainsFunc(p.o.Operators, func(login string) bool { return strings.EqualFold(login, who.Login) }) {
-		return !who.Guest, nil
+	if slices.ContainsFunc(p.o.Operators, func(login string) bool { return strings.EqualFold(login, who.Login) }) {
+		return true, nil
 	}
 	return p.owns.of(ctx, who.Login, func(ctx context.Context) (bool, error) {
 		app, err := p.in.current(ctx)

@@ -72,9 +72,6 @@ func Run(ctx, hard context.Context, o Options, told func(Addresses)) error {
 	if o.Public == nil {
 		o.Public = &url.URL{Scheme: "http", Host: listener.Addr().String()}
 	}
-	if err := keptOpen(o, listener.Addr()); err != nil {
-		return err
-	}
 	for _, f := range reached(o.Public) {
 		o.Log.Warn(f.What, "advice", f.Advice)
 	}
@@ -154,7 +151,7 @@ func (sv *Server) openPages() error {
 	pages, err := web.New(web.Options{
 		Runs: sv.s, Lists: sv.s, Repositories: newSource(sv.parts, sv.worker.models), Access: p, Sessions: p, SignIn: p, Setup: sv.setup,
 		Actions: &actions{sv.parts, sv.outbox.again},
-		Public:  sv.o.Public, Open: sv.o.Open, GitHub: sv.o.GitHub.Web(), Version: sv.o.Version, Clock: sv.o.Clock, Log: sv.o.Log,
+		Public:  sv.o.Public, GitHub: sv.o.GitHub.Web(), Version: sv.o.Version, Clock: sv.o.Clock, Log: sv.o.Log,
 	})
 	sv.pages = pages
 	return err
@@ -253,20 +250,6 @@ func (sv *Server) addresses(ctx context.Context) Addresses {
 		a.Setup = fmt.Sprintf("%s/setup/code?code=%s", a.Pages, sv.setup.code)
 	}
 	return a
-}
-
-// keptOpen refuses to show everything to everyone from where others than this machine could reach it.
-func keptOpen(o Options, at net.Addr) error {
-	tcp, ok := at.(*net.TCPAddr)
-	switch {
-	case !o.Open:
-	case !ok || !tcp.IP.IsLoopback():
-		return invalid.Errorf("--open shows every run to anyone who reaches %s, which is not a loopback address: listen on 127.0.0.1 or [::1], or leave --open away and have people sign in", o.Listen)
-	case !web.Loopback(o.Public.Hostname()):
-		return invalid.Errorf("--open goes with no --url %s, which is not this machine alone: leave --url "+
-			"away, or leave --open away and have people sign in", o.Public.Host)
-	}
-	return nil
 }
 
 const (

@@ -34,9 +34,6 @@ type Options struct {
 	SignIn       SignIn
 	Actions      Actions
 	Setup        Setup
-	// Open lets users of this machine read without a sign-in, as a guest. Public must be of this machine alone, and
-	// so must be what the server listens on.
-	Open bool
 	// Public is the address that people open, without a path: "https://ralph.example.com". With https, cookies are sent
 	// over it alone. A request for another host is refused.
 	Public *url.URL
@@ -65,10 +62,6 @@ func newServer(o Options) (*Server, error) {
 	if o.Public == nil || o.Public.Host == "" || strings.Trim(o.Public.Path, "/") != "" {
 		return nil, fmt.Errorf("the address of the pages is %q; give one without a path, like https://ralph.example.com",
 			o.Public)
-	}
-	if o.Open && !Loopback(o.Public.Hostname()) {
-		return nil, fmt.Errorf("pages that are open to everyone cannot be at %s: only this machine may reach them",
-			o.Public.Host)
 	}
 	s := &Server{Options: o, secure: o.Public.Scheme == "https", streams: streams{all: map[*stream]bool{}}}
 	s.over, s.finish = context.WithCancel(context.Background())
@@ -276,7 +269,6 @@ func (a *asked) problem(err error) {
 type frame struct {
 	Title, Page string
 	Who         string // login
-	Guest       bool
 	Operator    bool
 	Alone       bool
 	Version     string
@@ -290,7 +282,7 @@ func (a *asked) show(page, title string, body any) error {
 
 // showAs writes a page, which is made whole before its first byte is sent.
 func (a *asked) showAs(status int, page, title string, body any) error {
-	f := frame{Title: title, Page: page, Who: a.who.Login, Guest: a.who.Guest, Operator: a.operator, Alone: a.alone != nil,
+	f := frame{Title: title, Page: page, Who: a.who.Login, Operator: a.operator, Alone: a.alone != nil,
 		Version: a.Version, Now: a.Clock(), Body: body}
 	var b bytes.Buffer
 	if err := pages().ExecuteTemplate(&b, page, f); err != nil {
@@ -328,9 +320,6 @@ func (a *asked) static() error {
 	_, _ = a.w.Write(f.content) // the reader may be gone
 	return nil
 }
-
-// guest is a reader of open pages. No login has a space.
-var guest = Identity{Login: "a guest", Guest: true}
 
 // Loopback reports whether a host is this machine and nothing else: "127.0.0.1", "::1", "localhost".
 func Loopback(host string) bool {

@@ -191,7 +191,7 @@ func (a *asked) deliveryPage() error {
 	return a.show("delivery", "Delivery "+brief(60, a.delivery.ID), struct {
 		store.Delivery
 		Redeliver bool
-	}{a.delivery, a.may >= MayWrite && !a.who.Guest})
+	}{a.delivery, a.may >= MayWrite})
 }
 
 // deed is an entry of the audit log in words.

@@ -17,7 +17,6 @@ var ErrSignedOut = errors.New("GitHub no longer accepts this sign-in")
 type Identity struct {
 	Login string // "alice"; "" is no one
 	Token string // the person's OAuth token
-	Guest bool   // no one has signed in, and the pages are open to users of this machine
 }
 
 // Permission is what a person may do in a repository. A greater one includes the lesser.

@@ -105,7 +105,7 @@ func (a *asked) admitted(rt route) error {
 	if rt.need == anybody || rt.need == settingUp && a.setsUp() {
 		return nil
 	}
-	if a.who.Login == "" || a.who.Guest && (rt.need > reader || a.r.Method == http.MethodPost) { // guests read
+	if a.who.Login == "" {
 		return errSignIn
 	}
 	if a.alone != nil { // there is one run, and its token was shown
@@ -247,9 +247,6 @@ func (a *asked) identify() error {
 			a.who = nobodyElse
 		}
 		return nil
-	}
-	if a.Open && Here(a.r) { // ownHost has refused requests under other names of this machine
-		a.who = guest
 	}
 	if token == "" {
 		return nil

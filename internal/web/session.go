@@ -19,7 +19,7 @@ const (
 
 func (a *asked) signInPage() error {
 	next := local(a.r.URL.Query().Get("next"))
-	if a.who.Login != "" && !a.who.Guest {
+	if a.who.Login != "" {
 		return a.goTo(next)
 	}
 	return a.show("sign-in", "Sign in", struct {

@@ -215,7 +215,7 @@ func (st *story) view(a *asked, iterations int) (runView, error) {
 		v.ToAccept = st.detail.State.ToAccept()
 		v.ToAccept = v.ToAccept[:min(len(v.ToAccept), mostAccept)]
 	}
-	if a.may >= MayWrite && !a.who.Guest {
+	if a.may >= MayWrite {
 		v.Can = can{Stop: !v.Ended || st.run.State == Waiting, Retry: v.Ended, Hint: !v.Ended, Approve: len(v.ToAccept) > 0}
 	}
 	return v, nil

@@ -121,13 +121,9 @@ func (f *follower) still(ctx context.Context) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeWithin)
 	defer cancel()
-	who := f.who
-	if !who.Guest {
-		found, err := f.Sessions.Find(ctx, f.token())
-		if err != nil || found.Login != who.Login {
-			return false
-		}
-		who = found
+	who, err := f.Sessions.Find(ctx, f.token())
+	if err != nil || who.Login != f.who.Login {
+		return false
 	}
 	may, err := f.Access.Permission(ctx, who, strings.ToLower(f.repository))
 	return err == nil && may >= MayRead
