@@ -86,14 +86,6 @@ func (p *people) End(ctx context.Context, token string) error {
 	return p.s.Audit(ctx, store.Entry{Person: who.Login, Action: "session.end", Result: "done"})
 }
 
-// EndAll implements web.Sessions.
-func (p *people) EndAll(ctx context.Context, login string) error {
-	if err := p.s.EndSessions(ctx, login); err != nil {
-		return err
-	}
-	return p.s.Audit(ctx, store.Entry{Person: login, Action: "session.end everywhere", Result: "done"})
-}
-
 // Permission implements web.Access. GitHub is asked with the person's own token, so that it says what it says to them.
 func (p *people) Permission(ctx context.Context, who web.Identity, repository string) (web.Permission, error) {
 	return p.may.of(ctx, who.Login+" "+repository, func(ctx context.Context) (web.Permission, error) {

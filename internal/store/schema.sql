@@ -94,7 +94,6 @@ CREATE TABLE ralph_secrets (
 	expires TIMESTAMP NOT NULL,
 	sealed BLOB NOT NULL
 );
-CREATE INDEX ralph_secrets_login ON ralph_secrets (login) WHERE login <> '';
 CREATE INDEX ralph_secrets_expires ON ralph_secrets (expires) WHERE expires > 0;
 
 CREATE TABLE ralph_counters (

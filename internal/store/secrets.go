@@ -89,11 +89,6 @@ func (s *Store) EndSession(ctx context.Context, token string) error {
 	return s.Remove(ctx, hashed(token))
 }
 
-// EndSessions ends all sessions of a login.
-func (s *Store) EndSessions(ctx context.Context, login string) error {
-	return s.exec(ctx, "ending the sessions of a person", "DELETE FROM ralph_secrets WHERE login <> '' AND login = ?", login)
-}
-
 // hashed is what the database knows of a token. A token is random and long, so nothing slower than a hash is needed.
 func hashed(token string) string {
 	sum := sha256.Sum256([]byte(token))

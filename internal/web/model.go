@@ -156,8 +156,6 @@ type Sessions interface {
 	// Find is who a token belongs to; store.ErrNotFound when it belongs to no one, any more or at all.
 	Find(ctx context.Context, token string) (Identity, error)
 	End(ctx context.Context, token string) error
-	// EndAll ends all sessions of a person.
-	EndAll(ctx context.Context, login string) error
 }
 
 // SignIn is GitHub's way to say who someone is.

@@ -40,7 +40,6 @@ var routes = []route{
 	{"GET /sign-in/github", anybody, (*asked).beginSignIn},
 	{"GET /sign-in/callback", anybody, (*asked).endSignIn},
 	{"POST /sign-out", anybody, (*asked).signOut},
-	{"POST /sign-out/everywhere", signedIn, (*asked).signOutEverywhere},
 	{"GET /static/{file}", anybody, (*asked).static},
 }
 

@@ -86,12 +86,3 @@ func (a *asked) signOut() error {
 	a.keep(a.cookie, "", -1)
 	return a.goTo("/sign-in")
 }
-
-func (a *asked) signOutEverywhere() error {
-	if err := a.Sessions.EndAll(a.r.Context(), a.who.Login); err != nil {
-		return err
-	}
-	a.streams.end(func(st *stream) bool { return st.login == a.who.Login })
-	a.keep(a.cookie, "", -1)
-	return a.goTo("/sign-in")
-}

@@ -77,11 +77,10 @@ func (w *World) End(_ context.Context, token string) error {
 	return nil
 }
 
-// EndAll implements web.Sessions.
-func (w *World) EndAll(_ context.Context, login string) error {
+// Leave ends the sessions of a person.
+func (w *World) Leave(login string) {
 	defer w.lock()()
 	maps.DeleteFunc(w.sessions, func(_ string, who web.Identity) bool { return who.Login == login })
-	return nil
 }
 
 // AuthorizeURL implements web.SignIn: GitHub's page, of which only the answer is here.
