@@ -196,6 +196,8 @@ func TestFormatterRules(t *testing.T) {
 			want: "One\ntwo three\n"},
 		"pieces of the agent, its helper": {events: append(pieces("m", "One"), nested(pieces("m", "two")...)...),
 			want: "One\n  two\n"},
+		"no line is without a time": {options: stream.FormatOptions{ShowTimestamp: true, Zone: time.FixedZone("", 3600)},
+			events: []stream.Event{says("One.\n\nTwo.")}, want: "[13:00:00] One.\n[13:00:00] Two.\n"},
 		"white space says nothing": {events: append(pieces("m", " ", "\n"), says(" \n ")), want: ""},
 		"a text told as lines before": {events: []stream.Event{{Kind: stream.Noise, Text: "one"},
 			{Kind: stream.Text, Text: "one", Told: true}}, want: "one\n"},
@@ -278,18 +280,6 @@ func TestFormatterNumbers(t *testing.T) {
 		if got := shown(stream.FormatOptions{}, &loop.Turn{Class: loop.OK, Duration: d}); got != "[OK] Complete (time: "+want+
 			")\n" {
 			t.Errorf("%s: %s", d, got)
-		}
-	}
-}
-
-// TestFormatterStampsEachLine: with times, no line is without one.
-func TestFormatterStampsEachLine(t *testing.T) {
-	t.Parallel()
-	events := append(append([]stream.Event{says("One.\n\nTwo.")}, example...), says("Three.\n\n\nFour."))
-	for line := range strings.Lines(shown(stream.FormatOptions{ShowTimestamp: true, Zone: time.FixedZone("", 3600)},
-		&exampleEnd, events...)) {
-		if !regexp.MustCompile(`^\[13:00:00\] .*\S\n$`).MatchString(line) {
-			t.Errorf("line %q", line)
 		}
 	}
 }

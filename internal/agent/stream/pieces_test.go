@@ -1,7 +1,14 @@
 package stream_test
 
 import (
+	"flag"
+	"fmt"
+	"path"
+
 	"encoding/json"
+	"github.com/ralph-loop/ralph/internal/fake/archive"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"golang.org/x/tools/txtar"
 	"maps"
 	"reflect"
 	"regexp"
@@ -117,29 +124,82 @@ func TestAnythingBetween(t *testing.T) {
 	})
 }
 
-// A line of any length costs no more memory than MaxLine, and hides nothing that comes after.
-func TestEndlessLines(t *testing.T) {
-	const good = `{"type":"result","subtype":"success","result":"after"}`
-	for name, c := range map[string]struct{ begin, piece, end string }{
-		"a message": {`{"type":"assistant","message":{"content":[{"type":"text","text":"`, "x", "\"}]}}\n" + good},
-		"no JSON":   {"", "x", "\n" + good},
+// recorded are recordings with something of each kind.
+var recorded = strings.Fields(`claude/success claude/json claude/e401-retries1 claude/max-budget claude/e429sub-oauth
+	codex/success codex/bash-fails codex/flaky429 codex/refused-conn codex/max-tokens codex/mcp-bad codex/e529
+	gemini/success gemini/two-tools gemini/hooks gemini/refusal gemini/e500 gemini/textout
+	opencode/success opencode/bash opencode/bash-fails opencode/max-steps opencode/max-tokens opencode/empty-answer opencode/e429
+	opencode/sigterm-tool opencode/sigint-stream opencode/refused-conn`)
+
+var update = flag.Bool("update", false, "write the golden file")
+
+// TestRecorded holds the events of recordings, as testdata/events.txtar has them, which -update writes: when, of which
+// message, what, and what it took.
+func TestRecorded(t *testing.T) {
+	golden := archive.Files(t, "testdata/events.txtar")
+	for _, entry := range recorded {
+		var got strings.Builder
+		for _, e := range decodeAs(path.Dir(entry), recordedBy(t, path.Dir(entry), path.Base(entry)), 1000) {
+			line := fmt.Sprintf("%s %s %t %s", e.At.UTC().Format(time.StampMilli), e.Message, e.Delta,
+				strings.Join(append(tellTools([]stream.Event{e}), string(e.Kind)), ", "))
+			if u := e.Usage.Plus(e.Result.Usage); u != (loop.Usage{}) {
+				line += fmt.Sprintf(" %+v", u)
+			}
+			got.WriteString(line + "\n")
+		}
+		if *update {
+			if err := archive.Put("testdata/events.txtar", entry, txtar.File{Name: entry, Data: []byte(got.String())}); err != nil {
+				t.Fatal(err)
+			}
+		} else if want, known := golden["events/"+entry]; !known || got.String() != want {
+			t.Errorf("%s:\n%s\nwant\n%s", entry, &got, want)
+		}
+	}
+}
+
+// TestUsage: tokens of thinking are output, and those of the cache are not input.
+func TestUsage(t *testing.T) {
+	for agent, c := range map[string]struct {
+		in   string
+		want loop.Usage
+	}{
+		"codex": {`{"type":"turn.completed","usage":{"input_tokens":1000,"cached_input_tokens":700,"cache_write_input_tokens":100,"output_tokens":50,"reasoning_output_tokens":30}}`,
+			loop.Usage{Input: 200, CacheRead: 700, CacheWrite: 100, Output: 50}},
+		"gemini": {`{"type":"result","status":"success","stats":{"total_tokens":1250,"input_tokens":1000,"output_tokens":50,"cached":700,"input":300}}`,
+			loop.Usage{Input: 300, CacheRead: 700, Output: 250}},
+		"opencode": {`{"type":"step_finish","timestamp":1,"sessionID":"s","part":{"reason":"stop","tokens":{"input":300,"output":50,"reasoning":200,"cache":{"read":700,"write":5}},"cost":1}}`,
+			loop.Usage{CostUSD: 1, Input: 300, Output: 250, CacheRead: 700, CacheWrite: 5}},
+	} {
+		events := decodeAs(agent, c.in, 100)
+		if got := events[len(events)-1].Result.Usage; got != c.want {
+			t.Errorf("%s: usage = %+v", agent, got)
+		}
+	}
+}
+
+// TestEndless: output without end costs no more memory than MaxLine, and hides nothing that comes after it.
+func TestEndless(t *testing.T) {
+	const done = `{"type":"result","subtype":"success","usage":{"output_tokens":7}}`
+	for name, c := range map[string]struct{ begin, end string }{
+		"claude":   {`{"type":"assistant","message":{"content":[{"type":"text","text":"`, "\"}]}}\n" + done},
+		"amp":      {"no JSON", "\n" + done},
+		"codex":    {`{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"`, "\"}}\n" + `{"type":"turn.completed","usage":{"output_tokens":7}}`},
+		"gemini":   {`{"type":"message","role":"user","content":"`, "\"}\n" + `{"type":"result","status":"success","stats":{"output_tokens":7}}`},
+		"opencode": {`{"type":"text","timestamp":1,"sessionID":"ses","part":{"text":"`, "\"}}\n" + `{"type":"step_finish","timestamp":1,"sessionID":"ses","part":{"id":"p","reason":"stop","tokens":{"output":7}}}`},
 	} {
 		runtime.GC()
 		var last stream.Event
-		decoder := stream.NewClaude(still, func(e stream.Event) { last = e })
-		_, _ = decoder.Write([]byte(c.begin))
-		chunk := []byte(strings.Repeat(c.piece, 1<<20/len(c.piece)))
-		var m runtime.MemStats
+		d := decoders[name](still, func(e stream.Event) { last = e })
+		_, _ = d.Write([]byte(c.begin))
+		chunk, m := []byte(strings.Repeat("x", 1<<20)), runtime.MemStats{}
 		for range 64 {
-			_, _ = decoder.Write(chunk)
-			runtime.ReadMemStats(&m)
-			if m.HeapInuse > 64<<20 {
+			_, _ = d.Write(chunk)
+			if runtime.ReadMemStats(&m); m.HeapInuse > 64<<20 {
 				t.Fatalf("%s: %d bytes are in use", name, m.HeapInuse)
 			}
 		}
-		_, _ = decoder.Write([]byte(c.end))
-		_ = decoder.Close()
-		if last.Kind != stream.Ended || last.Result.Text != "after" {
+		_, _ = d.Write([]byte(c.end + "\n"))
+		if _ = d.Close(); last.Kind != stream.Ended || last.Result.Usage.Output != 7 {
 			t.Errorf("%s: last = %s", name, tell(last))
 		}
 	}
