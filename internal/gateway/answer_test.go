@@ -5,31 +5,6 @@ import (
 	"testing"
 )
 
-// TestPiece: which events are pieces of what the model writes, and are not looked through for what it took.
-func TestPiece(t *testing.T) {
-	t.Parallel()
-	for event, want := range map[string]Protocol{
-		`{"type":"content_block_delta","index":0,"delta":{}}`:                       Anthropic,
-		`{"type":"response.output_text.delta","delta":"x"}`:                         Responses,
-		`{"type":"message_delta","usage":{"output_tokens":9}}`:                      "",
-		`{"type":"message_start","message":{"usage":{}}}`:                           "",
-		`{"type":"response.completed","response":{"usage":{}}}`:                     "",
-		`{"usage":{},"type":"content_block_delta"}`:                                 "",
-		`{"type": "content_block_delta"}`:                                           "",
-		`{"type":"` + strings.Repeat("x", mostKind) + `_delta"}`:                    "",
-		`{"type":"content_block_delta`:                                              "",
-		`{"choices":[{"delta":{"content":"x"}}],"usage":{"prompt_tokens":1}}`:       "",
-		`{"candidates":[],"usageMetadata":{"promptTokenCount":1},"type":"x_delta"}`: "",
-	} {
-		for _, p := range allProtocols {
-			known := want != "" && (p == Anthropic || p == Responses)
-			if got := piece(p, []byte(event)); got != known {
-				t.Errorf("%s in %s: %t", event, p, got)
-			}
-		}
-	}
-}
-
 // TestWritten: about how long an event's text is, of which a cut answer is estimated.
 func TestWritten(t *testing.T) {
 	t.Parallel()

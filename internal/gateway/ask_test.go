@@ -35,7 +35,7 @@ func TestSpendIsReserved(t *testing.T) {
 			{"dollars", Limit{Dollars: 1}, 1 + 0.101, true}, {"tokens", Limit{Tokens: 20000}, 20000 + 1200, true},
 			{"answers without a bound", Limit{Dollars: 1}, 1 + 0.101, false},
 		} {
-			for _, n := range []int{1, 60, 200} {
+			for _, n := range []int{1, 60} {
 				t.Run(fmt.Sprintf("%s, %s, %d at once", path, c.name, n), func(t *testing.T) {
 					t.Parallel()
 					var together, most atomic.Int64

@@ -1,6 +1,4 @@
 package gateway
 
-import "time"
-
 // cpuTime is not measured here.
 func cpuTime() time.Duration { return 0 }

@@ -150,18 +150,6 @@ func TestSeveralModels(t *testing.T) {
 	}
 }
 
-// TestCountingTokensIsFree: a question about tokens takes none.
-func TestCountingTokensIsFree(t *testing.T) {
-	t.Parallel()
-	turn := opened(t, newProvider(t, says(`{"input_tokens":77}`)), nil)
-	for _, path := range []string{"/v1/messages/count_tokens", "/v1beta/models/m:countTokens"} {
-		ask(t, turn, "POST", path, "{}", bearing)
-	}
-	if used := turn.Usage(); len(used) > 0 {
-		t.Errorf("%+v", used)
-	}
-}
-
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	for model, like := range map[string]string{
