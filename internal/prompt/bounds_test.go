@@ -14,7 +14,7 @@ import (
 // TestAddedTextIsBounded: whatever happened and however often, what the harness adds to the task's own text stays under
 // 24 KB, is text, and ends with how to end (S0-83).
 func TestAddedTextIsBounded(t *testing.T) {
-	for seed := range uint64(25) {
+	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := wild(r)
 		w := Writer{Completion: "DONE", IterationCount: true, Comments: []Comment{{"alice", text(r, 4000)}},
@@ -59,22 +59,6 @@ func owned(s loop.State, w Writer) int {
 		}
 	}
 	return n
-}
-
-// TestFrame: the words of ralph's own templates and of the section on completion leave the room that is reckoned with.
-func TestFrame(t *testing.T) {
-	s := started()
-	s.Start.Spec, s.Start.Title, s.Hints, s.Start.Checks = "", "", nil, nil
-	s.Start.Completion = &task.Completion{Coder: &task.Criteria{Promise: strings.Repeat("P", 200)}}
-	for _, role := range []task.Role{task.Coder, task.Tester} {
-		got, err := Writer{}.For(s, loop.Step{Iteration: 1, Role: role})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(got) > maxFrame {
-			t.Errorf("the %s's prompt has %d bytes without anything in it", role, len(got))
-		}
-	}
 }
 
 func TestFair(t *testing.T) {

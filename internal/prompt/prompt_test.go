@@ -1,9 +1,12 @@
 package prompt
 
 import (
+	"maps"
+
+	"golang.org/x/tools/txtar"
+
 	"flag"
-	"os"
-	"path/filepath"
+	"github.com/ralph-loop/ralph/internal/fake/archive"
 	"slices"
 	"strings"
 	"testing"
@@ -31,80 +34,99 @@ func iteration(n int, text string, verdicts ...loop.Verdict) []loop.Record {
 	}
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; got:\n%s", name, got)
-	}
-}
-
-// TestPrompts shows what an agent is told, as golden files.
-func TestPrompts(t *testing.T) {
-	test := loop.Verdict{Check: "make test", Severity: loop.Hard, Reason: "it exited with code 2: FAIL: add 2 3", Exit: 2,
+// prompts are what an agent gets, by the entry of testdata/prompts.txtar: of a run of a task, and of one of a plan.
+func prompts(t *testing.T) map[string]func() (string, error) {
+	failing := loop.Verdict{Check: "make test", Severity: loop.Hard, Reason: "it exited with code 2: FAIL: add 2 3", Exit: 2,
 		Hash: "0123abcd", FailAction: loop.Append,
 		Output: "FAIL: add 2 3\n", PromptText: "Guardrail \"make test\" failed with exit code 2.\nOutput file: x.log\nOutput " +
 			"(truncated):\nFAIL: add 2 3\n"}
-	gap := test
+	gap := failing
 	gap.MissingNames, gap.Findings = []string{"calc.plus"},
 		[]loop.Finding{{File: "add_test.py", Line: 2, Message: "No module named 'calc.plus'"}}
 	review := loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: "the reviewer asks for changes",
 		PromptText: "A reviewer who read only the task and your change asks for this:\n\n- add.sh:1: no comment\n"}
 	build := loop.Verdict{Check: "make build", Severity: loop.Hard, Pass: true}
+	weakened := loop.Verdict{Check: "weakened tests", Severity: loop.Soft, Reason: "1 test was deleted",
+		Findings: []loop.Finding{{File: "add_test.sh", Line: 3, Message: "the test of 0 is gone"}}}
+	lint := func(how loop.FailAction) loop.State {
+		return started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, PromptText: "Mind the format.", FailAction: how})...)
+	}
 	w := Writer{Completion: "DONE", Comments: []Comment{{"alice", "negative numbers too"}}, Look: found}
 	agreed := started()
 	agreed.Start.Completion = jwt()
 	agreed.Start.Pipeline = []task.Role{task.Coder, task.Tester, task.Reviewer, task.QA}
-	late := started(append(iteration(1, "I think it works.", build, test),
+	late := started(append(iteration(1, "I think it works.", build, failing),
 		loop.Record{Type: loop.Warned, Warning: "the run has 24m of its 1h left; it is stopped then"})...)
 	spinning := func(v loop.Verdict) loop.State {
 		return started(slices.Concat(iteration(1, "I swapped the operands.", v), iteration(2, "I swapped them back.", v),
 			iteration(3, "I think it works.", build, v))...)
 	}
-	tests := []struct {
-		file  string
-		state loop.State
-		step  loop.Step
-	}{
-		{"first.md", started(), loop.Step{Iteration: 1, Mode: loop.Implement}},
-		{"second.md", late, loop.Step{Iteration: 2, Mode: loop.Implement}},
-		{"review-fix.md", started(iteration(1, "", review)...), loop.Step{Iteration: 2, Mode: loop.ReviewFix}},
-		{"shift.md", spinning(test), loop.Step{Iteration: 4, Mode: loop.Implement, Tier: loop.Shift}},
-		{"expand.md", spinning(gap), loop.Step{Iteration: 5, Mode: loop.Implement, Tier: loop.Expand}},
-		{"criteria.md", agreed, loop.Step{Iteration: 1, Mode: loop.Implement, Role: task.Coder}},
-		{"tester.md", agreed, loop.Step{Iteration: 2, Mode: loop.Implement, Role: task.Tester}},
+	asked, workflows := started(iteration(1, "done")...), started(iteration(1, "done")...)
+	asked.Feedback = &loop.Feedback{By: "alice", Text: "Nearly.", Items: []loop.Remark{
+		{ID: 1, By: "alice", Path: "add.sh", Line: 3, Text: "why minus?\nuse plus"},
+		{ID: 2, By: "bob", Path: "README.md", Text: strings.Repeat("long ", 4000)},
+	}}
+	asked.Reopened, workflows.Feedback = 1, &loop.Feedback{Text: "CI failed"}
+	brief := Writer{Completion: "DONE", Templates: loaded(t, map[string]string{"implement.md": "\uFEFFBe quick, {{.Role}}.\r\n" +
+		"{{if gt .Iteration 1}}Again.\n{{end}}{{.Task}}\n{{.Attempts}}\n{{.Exit}}\n", ".gitkeep": ""})}
+	bare := Writer{Completion: "DONE", Templates: loaded(t, map[string]string{"implement.md": "Do it.", "review.md": "Look at it.\n{{.Task}}"})}
+	stuck := spinning(failing)
+	stuck.Start.Completion = jwt()
+	all := map[string]func() (string, error){
+		"review": func() (string, error) { return w.Review(started(), "feed", "diff --git a/add.sh b/add.sh\n") },
+		"qa": func() (string, error) {
+			return w.Judge(agreed, task.QA, "feed", "diff --git a/add.sh b/add.sh\n", "QA_PASSED", []loop.Verdict{build, weakened})
+		},
+		"review of what people asked":                func() (string, error) { return Writer{}.Review(asked, "tree", "diff") },
+		"review by a template that lacks sections":   func() (string, error) { return bare.Review(started(), "feed", "the diff") },
+		"review where only the coder's is one's own": func() (string, error) { return brief.Review(started(), "feed", "d") },
 	}
-	for _, tt := range tests {
-		t.Run(tt.file, func(t *testing.T) {
-			got, err := w.For(tt.state, tt.step)
-			if err != nil {
+	add := func(name string, w Writer, s loop.State, step loop.Step) {
+		all[name] = func() (string, error) { return w.For(s, step) }
+	}
+	add("first", w, started(), loop.Step{Iteration: 1, Mode: loop.Implement})
+	add("second", w, late, loop.Step{Iteration: 2, Mode: loop.Implement})
+	add("review-fix", w, started(iteration(1, "", review)...), loop.Step{Iteration: 2, Mode: loop.ReviewFix})
+	add("shift", w, spinning(failing), loop.Step{Iteration: 4, Mode: loop.Implement, Tier: loop.Shift})
+	add("expand", w, spinning(gap), loop.Step{Iteration: 5, Mode: loop.Implement, Tier: loop.Expand})
+	add("criteria", w, agreed, loop.Step{Iteration: 1, Mode: loop.Implement, Role: task.Coder})
+	add("tester", w, agreed, loop.Step{Iteration: 2, Mode: loop.Implement, Role: task.Tester})
+	add("how many iterations", Writer{IterationCount: true}, started(), loop.Step{Iteration: 2, Mode: loop.Implement})
+	add("a check before the prompt", Writer{Completion: "DONE"}, lint(loop.Prepend), loop.Step{Iteration: 2})
+	add("a check in the place of the prompt", Writer{Completion: "DONE"}, lint(loop.Replace), loop.Step{Iteration: 2})
+	add("what people asked", Writer{Completion: "DONE"}, asked, loop.Step{Iteration: 2, Mode: loop.ReviewFix})
+	add("what workflows said", Writer{}, workflows, loop.Step{Iteration: 2, Mode: loop.ReviewFix})
+	add("a template", brief, started(), loop.Step{Iteration: 1})
+	add("a template that lacks sections", bare, stuck, loop.Step{Iteration: 4, Tier: loop.Shift})
+	planPrompts(t, add)
+	return all
+}
+
+func loaded(t *testing.T, files map[string]string) Set {
+	t.Helper()
+	set, err := load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// TestPrompts holds what agents get whole; -update writes it.
+func TestPrompts(t *testing.T) {
+	golden, all := archive.Files(t, "testdata/prompts.txtar"), prompts(t)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		got, err := all[name]()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			if err := archive.Put("testdata/prompts.txtar", name, txtar.File{Name: name, Data: []byte(got)}); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, tt.file, got)
-		})
+		} else if want, known := golden["prompts/"+name]; !known || got != want {
+			t.Errorf("%s differs from testdata/prompts.txtar, which -update writes; got:\n%s", name, got)
+		}
 	}
-	diff := "diff --git a/add.sh b/add.sh\n"
-	got, err := w.Review(started(), "feed", diff)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "review.md", got)
-	weakened := loop.Verdict{Check: "weakened tests", Severity: loop.Soft, Reason: "1 test was deleted",
-		Findings: []loop.Finding{{File: "add_test.sh", Line: 3, Message: "the test of 0 is gone"}}}
-	got, err = w.Judge(agreed, task.QA, "feed", diff, "QA_PASSED", []loop.Verdict{build, weakened})
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "qa.md", got)
 }
 
 // found is what a search for calc.plus finds.
@@ -151,13 +173,5 @@ func TestCombine(t *testing.T) {
 				t.Errorf("combine = %q, want %q", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestIterationCount(t *testing.T) {
-	got, err := Writer{Completion: "DONE", IterationCount: true}.For(started(),
-		loop.Step{Iteration: 2, Mode: loop.Implement})
-	if err != nil || !strings.HasPrefix(got, "Iteration 2 of 5, 3 remaining.\n\n# Task") {
-		t.Errorf("prompt begins %.60q, %v", got, err)
 	}
 }

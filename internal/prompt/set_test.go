@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 func load(files map[string]string) (Set, error) {
@@ -59,84 +57,6 @@ func TestLoadMistakes(t *testing.T) {
 				t.Errorf("error %v,\nwant one with %s", err, tt.want)
 			}
 		})
-	}
-}
-
-// TestOwnTemplate: a repository's words replace ralph's, and only the coder's where only those were written.
-func TestOwnTemplate(t *testing.T) {
-	set, err := load(map[string]string{"implement.md": "\uFEFFBe quick, {{.Role}}.\r\n{{if gt .Iteration " +
-		"1}}Again.\n{{end}}{{.Task}}\n{{.Attempts}}\n{{.Exit}}\n", ".gitkeep": ""})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := Writer{Completion: "DONE", Templates: set}
-	got, err := w.For(started(), loop.Step{Iteration: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(got, "Be quick, coder.\nBetween the two lines") || strings.Contains(got, "Again") ||
-		strings.Contains(got, "\n## Process") {
-		t.Errorf("the prompt is %s", got)
-	}
-	if got, err = w.Review(started(), "feed", "d"); err != nil || !strings.HasPrefix(got, "# Review") {
-		t.Errorf("the reviewer's prompt is %s, %v", got, err)
-	}
-}
-
-// TestOwnTemplateIsCompleted: what a run needs and a template lacks is put at its end, so that the run can end and goes
-// on from what was tried.
-func TestOwnTemplateIsCompleted(t *testing.T) {
-	set, err := load(map[string]string{"implement.md": "Do it.", "review.md": "Look at it.\n{{.Task}}"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fail := loop.Verdict{Check: "make test", Severity: loop.Hard, Reason: "no", Hash: "0123abcd", PromptText: "FAIL: add"}
-	s := started(slices.Concat(iteration(1, "", fail), iteration(2, "", fail), iteration(3, "", fail))...)
-	s.Start.Completion = jwt()
-	w := Writer{Completion: "DONE", Templates: set}
-	got, err := w.For(s, loop.Step{Iteration: 4, Tier: loop.Shift})
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := 0
-	for _, want := range []string{"Do it.\n\n## Your Task\n\n", "It subtracts.",
-		"\n\nThe maintainer adds: keep it small\n\n## Previous Attempts\n\nBetween", "### Attempt 1", "FAIL: add",
-		"\n## IMPORTANT: Strategy Shift Required\n",
-		"\n## Ralph Loop Status\n", "\n## Exit Signals\n\n- Tests pass", "<promise>AUTH_IMPLEMENTED</promise> at the end"} {
-		i := strings.Index(got[at:], want)
-		if i < 0 {
-			t.Fatalf("%q does not come, or not in its place:\n%s", want, got)
-		}
-		at += i
-	}
-	judged, err := w.Review(started(), "feed", "the diff")
-	if err != nil || strings.Count(judged, "It subtracts.") != 1 || !strings.Contains(judged, "\n## The Change\n") ||
-		!strings.Contains(judged, "\n## Your Answer\n\nEnd with one JSON object") {
-		t.Errorf("the reviewer's prompt is %s, %v", judged, err)
-	}
-}
-
-// TestReplacedPromptSaysHowToEnd: a check that takes the prompt's place (S1-73) leaves a run of a task that can end.
-func TestReplacedPromptSaysHowToEnd(t *testing.T) {
-	got, err := Writer{Completion: "DONE"}.For(
-		started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, PromptText: "Only format.",
-			FailAction: loop.Replace})...), loop.Step{Iteration: 2})
-	if err != nil || !strings.HasPrefix(got, "Between the two lines with ralph-data-") ||
-		strings.Index(got, "Only format.\n") > 400 || !strings.Contains(got, "<response>DONE</response>") ||
-		strings.Count(got, "Only format.") != 1 {
-		t.Errorf("the prompt is %s, %v", got, err)
-	}
-}
-
-// TestPrependedOutput stands before the prompt, and only there (S1-72).
-func TestPrependedOutput(t *testing.T) {
-	got, err := Writer{Completion: "DONE"}.For(
-		started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, PromptText: "Mind the format.",
-			FailAction: loop.Prepend})...), loop.Step{Iteration: 2})
-	if err != nil || !strings.Contains(got, "Mind the format.\n--- end "+string(fence("20261121-120000-7f3a"))+
-		" ---\n\n# Task Implementation") ||
-		strings.Count(got, "Mind the format.") != 1 {
-		t.Errorf("the prompt is %s, %v", got, err)
 	}
 }
 
