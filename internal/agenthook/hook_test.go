@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -124,64 +123,32 @@ func judged(t *testing.T, active, plan string) (string, string) {
 	return h.reason("{}"), h.errs.String()
 }
 
-// TestStopIntegrity: the fields of a review are judged by the rules that the marker names; TestReviewIntegrity of plan
-// has each case.
-func TestStopIntegrity(t *testing.T) {
-	for name, c := range map[string]struct{ active, story, want string }{
-		"needs_review": {`{}`, storyJSON("US-001", true, "needs_review", 0, ""),
-			"Story US-001 has passes=true but reviewStatus is 'needs_review', not 'approved'. Only review iterations may " +
-				"approve stories. Set passes back to false or complete the review cycle."},
-		"approved":       {`{}`, storyJSON("US-001", true, "approved", 1, ""), ""},
-		"skipped":        {`{"skipReview":true}`, storyJSON("US-001", true, "", 0, ""), ""},
-		"beyond the cap": {`{"reviewCap":1}`, storyJSON("US-001", true, "approved", 3, ""), "US-001"},
-		"below the cap":  {`{"reviewCap":2}`, storyJSON("US-001", true, "approved", 3, ""), ""},
+// TestStopRules: the fields of a review, and what an iteration did, are judged by the rules, the mode and the snapshot
+// that the marker has; tests of plan have each case.
+func TestStopRules(t *testing.T) {
+	mode := func(mode, before string) string {
+		return fmt.Sprintf(`{"iterationMode":%q,"preIterationSnapshot":{%s}}`, mode, before)
+	}
+	for name, c := range map[string]struct{ active, story, want, said string }{
+		"approved":       {`{}`, storyJSON("US-001", true, "approved", 1, ""), "", ""},
+		"needs_review":   {`{}`, storyJSON("US-001", true, "needs_review", 0, ""), "passes=true but reviewStatus is 'needs_review'", ""},
+		"skipped":        {`{"skipReview":true}`, storyJSON("US-001", true, "", 0, ""), "", ""},
+		"beyond the cap": {`{"reviewCap":1}`, storyJSON("US-001", true, "approved", 3, ""), "US-001", ""},
+		"below the cap":  {`{"reviewCap":2}`, storyJSON("US-001", true, "approved", 3, ""), "", ""},
+		"implement": {mode("implement", stood("US-001", false, "", 0)), storyJSON("US-001", true, "approved", 0, ""),
+			"Implement iterations cannot set passes=true or approve stories", ""},
+		"handed in": {mode("implement", stood("US-001", false, "", 0)), storyJSON("US-001", false, "needs_review", 0, ""), "", ""},
+		"review-fix": {mode("review-fix", stood("US-001", false, "changes_requested", 1)), storyJSON("US-001", true, "approved", 1, ""),
+			"Review-fix iterations cannot approve stories. Story US-001 must go back to needs_review", ""},
+		"reviewed":            {mode("review", stood("US-001", false, "needs_review", 1)), storyJSON("US-001", true, "approved", 2, ""), "", ""},
+		"no snapshot":         {`{"iterationMode":"implement"}`, storyJSON("US-001", true, "approved", 1, ""), "", "preIterationSnapshot"},
+		"no snapshot, and no": {`{"iterationMode":"implement"}`, storyJSON("US-001", true, "", 1, ""), "not 'approved'", ""},
+		"a broken marker":     {`not JSON`, storyJSON("US-001", true, "", 1, ""), "not 'approved'", "not a JSON object"},
 	} {
-		got, _ := judged(t, c.active, planJSON(c.story))
-		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q", name, got)
+		got, said := judged(t, c.active, planJSON(c.story))
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || !strings.Contains(said, c.said) {
+			t.Errorf("%s: %q, said %q", name, got, said)
 		}
-	}
-}
-
-// TestStopTransitions: what an iteration did is judged by the mode and the snapshot of the marker; TestTransitions of
-// plan has each case.
-func TestStopTransitions(t *testing.T) {
-	rest := storyJSON("US-002", false, "", 0, "")
-	for name, c := range map[string]struct{ mode, before, story, want string }{
-		"implement": {"implement", stood("US-001", false, "", 0), storyJSON("US-001", true, "approved", 0, ""),
-			"Implement iterations cannot set passes=true or approve stories"},
-		"handed in": {"implement", stood("US-001", false, "", 0), storyJSON("US-001", false, "needs_review", 0, ""), ""},
-		"reviewed":  {"review", stood("US-001", false, "needs_review", 1), storyJSON("US-001", true, "approved", 2, ""), ""},
-		"review": {"review", stood("US-001", false, "needs_review", 1), storyJSON("US-001", true, "approved", 1, ""),
-			"Review iteration made illegal transition on story US-001"},
-		"review-fix": {"review-fix", stood("US-001", false, "changes_requested", 1), storyJSON("US-001", true, "approved", 1, ""),
-			"Review-fix iterations cannot approve stories. Story US-001 must go back to needs_review"},
-	} {
-		got, _ := judged(t, fmt.Sprintf(`{"iterationMode":%q,"preIterationSnapshot":{%s,%s}}`, c.mode, c.before,
-			stood("US-002", false, "", 0)), planJSON(c.story, rest))
-		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-	// (n): without a snapshot, Check 2 alone, and a word about it.
-	got, said := judged(t, `{"iterationMode":"implement"}`, planJSON(storyJSON("US-001", true, "approved", 1, "")))
-	if got != "" || !strings.Contains(said, "preIterationSnapshot") {
-		t.Errorf("n: %q, said %q", got, said)
-	}
-	if got, _ := judged(
-		t,
-		`{"iterationMode":"implement"}`,
-		planJSON(storyJSON("US-001", true, "", 1, "")),
-	); !strings.Contains(got, "not 'approved'") {
-		t.Errorf("n: %q", got)
-	}
-	if got, said := judged(
-		t,
-		`not JSON`,
-		planJSON(storyJSON("US-001", true, "", 1, "")),
-	); !strings.Contains(got, "not 'approved'") ||
-		!strings.Contains(said, "not a JSON object") {
-		t.Errorf("broken marker: %q, said %q", got, said)
 	}
 }
 
@@ -236,18 +203,12 @@ func TestStopChecks(t *testing.T) {
 	if got := h.stop(fmt.Sprintf(`{"cwd":%q}`, h.temp)); got != "" {
 		t.Errorf("elsewhere: %q", got)
 	}
+	h.write("plans/b/tasks.json", planJSON(storyJSON("a", true, "", 0, "")))
+	h.write("plans/b/stories.json", planJSON(storyJSON("a", false, "", 0, "")))
 	h.commit()
 	if got := h.stop(""); got != "" {
 		t.Error(got)
 	}
-}
-
-// TestStopElsewhere: the marker says where the plan is, and what it is called.
-func TestStopElsewhere(t *testing.T) {
-	h := newHooks(t)
-	h.write("plans/b/tasks.json", planJSON(storyJSON("a", true, "", 0, "")))
-	h.write("plans/b/stories.json", planJSON(storyJSON("a", false, "", 0, "")))
-	h.commit()
 	h.write(hook.ActiveFile, `{"ralphDir":"plans/b"}`)
 	if got := h.reason("{}"); !strings.Contains(got, "plans/b/tasks.json") {
 		t.Error(got)
@@ -336,42 +297,13 @@ func TestHooksHostile(t *testing.T) {
 	if got := h.reason("{}"); !strings.Contains(got, "is no file") {
 		t.Error(got)
 	}
+	huge := `{"tool_name":"Bash","tool_input":{"command":"` + strings.Repeat("x", 9<<20) + `"}}` // which no one can look through
+	if !strings.Contains(h.ask(huge, every["guard"]), `"permissionDecision":"deny"`) || h.stop(huge) != "" {
+		t.Error("what is too long is not refused, or keeps the agent from stopping")
+	}
 	if out := h.stop("not JSON"); out != "" || h.errs.Len() == 0 {
 		t.Errorf("bad input: %s, said %s", out, &h.errs)
 	}
-}
-
-// TestGuardHuge: a command that nobody can look through is refused; other hooks let such an input pass.
-func TestGuardHuge(t *testing.T) {
-	h := newHooks(t)
-	var out bytes.Buffer
-	huge := func() io.Reader {
-		return io.MultiReader(
-			strings.NewReader(`{"tool_name":"Bash","tool_input":{"command":"`),
-			io.LimitReader(endless{}, 9<<20),
-			strings.NewReader(`"}}`),
-		)
-	}
-	k := Hook{Dir: h.dir, Temp: h.temp, In: huge(), Out: &out, Err: io.Discard}
-	k.Guard(false)
-	if !strings.Contains(out.String(), `"permissionDecision":"deny"`) || !strings.Contains(out.String(), "8 MiB") {
-		t.Error(out.String())
-	}
-	out.Reset()
-	k.In = huge()
-	k.Stop(t.Context())
-	if out.Len() > 0 {
-		t.Error(out.String())
-	}
-}
-
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'x'
-	}
-	return len(p), nil
 }
 
 // transcript is a file of a size, as the input of a context monitor.
@@ -401,8 +333,7 @@ func TestMonitorRemembers(t *testing.T) {
 	for _, c := range []struct {
 		size int64
 		want string
-	}{{400_000, "NOTICE"}, {400_001, ""}, {480_000, "NOTICE"}, {560_000, "WARNING"}, {640_000, "WARNING"},
-		{720_000, "CRITICAL"}, {720_000, ""}, {9_000_000, ""}} {
+	}{{400_000, "NOTICE"}, {400_001, ""}, {720_000, "CRITICAL"}, {9_000_000, ""}} {
 		out := ask(c.size, "s")
 		if (out == "") != (c.want == "") || !strings.Contains(out, c.want) ||
 			out != "" &&

