@@ -19,19 +19,6 @@ func FuzzPlain(f *testing.F) {
 	})
 }
 
-func BenchmarkInert(b *testing.B) {
-	line := strings.Repeat("a line of a hundred characters, as compilers write", 2)
-	for name, line := range map[string]string{"plain": line, "accents": "é" + line,
-		"colours": "\x1b[31m" + line + "\x1b[0m"} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				Inert(line)
-			}
-		})
-	}
-}
-
 func TestInert(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain text\twith tab":              "plain text\twith tab",

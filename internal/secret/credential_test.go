@@ -105,12 +105,3 @@ func FuzzCredentials(f *testing.F) {
 		(&Redactor{}).All(text)
 	})
 }
-
-func BenchmarkCredentials(b *testing.B) {
-	const line = "func (k *Known) ready() { // makes the forms when somebody first looks for them 0x1f\n"
-	text := strings.Repeat(line, 12<<10)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		Credentials(text)
-	}
-}
