@@ -2,10 +2,10 @@ package config
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -14,67 +14,42 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// reader turns a syntax tree into values as encoding/json does, and notes what encoding/json would silently put up
-// with.
-type reader struct {
-	layer    string
-	text     []byte
-	problems []string
-}
-
-func (r *reader) value(v hujson.Value, path []string) any {
+// decoded is what a syntax tree says, as encoding/json reads it. A key that exists twice is reported: only one
+// of the two values would count.
+func decoded(v hujson.Value, path []string, twice func(key string)) any {
 	switch at := v.Value.(type) {
 	case *hujson.Object:
-		return r.object(at, path)
+		object := map[string]any{}
+		for _, member := range at.Members {
+			key := nameOf(member)
+			full := append(path[:len(path):len(path)], key)
+			if _, there := object[key]; there {
+				twice(keyPath(full))
+			}
+			object[key] = decoded(member.Value, full, twice)
+		}
+		return object
 	case *hujson.Array:
 		list := make([]any, len(at.Elements))
 		for i, element := range at.Elements {
-			list[i] = r.value(element, append(path[:len(path):len(path)], fmt.Sprint(i)))
+			list[i] = decoded(element, append(path[:len(path):len(path)], fmt.Sprint(i)), twice)
 		}
 		return list
 	case hujson.Literal:
-		return r.literal(at, v.StartOffset)
+		switch at.Kind() {
+		case '"':
+			return at.String()
+		case '0':
+			n, _ := strconv.ParseFloat(string(at), 64) // what is too large for that is out of every range
+			return n
+		case 't', 'f':
+			return at.Bool()
+		}
 	}
 	return nil
 }
 
-// object refuses a key that exists twice: only one of the two values would count.
-func (r *reader) object(o *hujson.Object, path []string) any {
-	object, places := map[string]any{}, map[string]int{}
-	for _, member := range o.Members {
-		key := member.Name.Value.(hujson.Literal).String()
-		full := append(path[:len(path):len(path)], key)
-		if first, twice := places[key]; twice && len(r.problems) < mostProblems {
-			r.problems = append(r.problems, fmt.Sprintf("%s: %s is there twice, at %s and at %s; only one is allowed.",
-				r.layer, keyPath(full), place(r.text, first), place(r.text, member.Name.StartOffset)))
-		}
-		places[key] = member.Name.StartOffset
-		object[key] = r.value(member.Value, full)
-	}
-	return object
-}
-
-// hugeExponent is one that would make an exact number of a few bytes fill the memory.
-var hugeExponent = lazy(`[eE][+-]?[0-9]{3,}$`)
-
-func (r *reader) literal(l hujson.Literal, at int) any {
-	switch l.Kind() {
-	case '"':
-		return l.String()
-	case '0':
-		if len(l) > 40 || hugeExponent.Match(l) {
-			if len(r.problems) == mostProblems {
-				return nil
-			}
-			r.problems = append(r.problems, fmt.Sprintf("%s: the number at %s is out of any range.", r.layer, place(r.text, at)))
-			return nil
-		}
-		return json.Number(l)
-	case 't', 'f':
-		return l.Bool()
-	}
-	return nil
-}
+func nameOf(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
 
 // syntax says where a text stops being JSON, and why.
 func syntax(text []byte, err error) string {

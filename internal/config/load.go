@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"strings"
 	"unicode/utf8"
 
@@ -88,7 +87,7 @@ func decode(merged map[string]any) (Settings, error) {
 	all := defaults(Table())
 	merge(all, merged)
 	var settings Settings
-	if err := settings.read(plain(all)); err != nil {
+	if err := settings.read(all); err != nil {
 		return settings, err
 	}
 	settings.complete()
@@ -105,28 +104,6 @@ func (s *Settings) read(object any) error {
 		return fmt.Errorf("merging settings: %w", err)
 	}
 	return nil
-}
-
-// plain writes whole numbers without point and exponent: 5.0 and 5e0 are integers to the schema, but not to
-// encoding/json.
-func plain(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		for key := range v {
-			v[key] = plain(v[key])
-		}
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = plain(v[i])
-		}
-		return list
-	case json.Number:
-		if whole, ok := new(big.Rat).SetString(v.String()); ok && whole.IsInt() {
-			return json.Number(whole.Num().String())
-		}
-	}
-	return value
 }
 
 // Defaults are the settings of an empty file.
@@ -188,10 +165,14 @@ func (l Layer) parse() (map[string]any, []string) {
 	if err != nil {
 		return nil, []string{fmt.Sprintf("%s is not JSON: %s.", l.Name, syntax(text, err))}
 	}
-	r := reader{layer: l.Name, text: text}
-	value := r.value(tree, nil)
-	if len(r.problems) > 0 {
-		return nil, r.problems
+	var twice []string
+	value := decoded(tree, nil, func(key string) {
+		if len(twice) < mostProblems {
+			twice = append(twice, fmt.Sprintf("%s: %s is there twice; only one is allowed.", l.Name, key))
+		}
+	})
+	if len(twice) > 0 {
+		return nil, twice
 	}
 	if faults := violations(l.Name, value); len(faults) > 0 {
 		return nil, faults

@@ -92,7 +92,7 @@ func TestProblems(t *testing.T) {
 		{`{"environment":["A B"]}`, `: environment[0] is "A B"; must be a name such as DATABASE_URL, or a beginning and a star: MY_*.`},
 		{`{"maximumIterations":-1}`, `: maximumIterations is -1; must be a whole number from 0 to 10000.`},
 		{`{"timeoutMultiplier":0.05}`, `: timeoutMultiplier is 0.05; must be a number from 0.1 to 100.`},
-		{`{"timeoutMultiplier":1e999999999}`, `: the number at line 1, column 22 is out of any range.`},
+		{`{"timeoutMultiplier":1e999999999}`, `: timeoutMultiplier is something else; must be a number from 0.1 to 100.`},
 		{`{"review":"yes"}`, `: review is "yes"; must be true or false.`},
 		{`{"review":null}`, `: review is null; must be true or false. To use the default, remove the key.`},
 		{`{"agent":"claude"}`, `: agent is "claude"; must be an object, such as {"command": "claude"}.`},
@@ -110,8 +110,8 @@ func TestProblems(t *testing.T) {
 		{`{"workingDirectory":"."}`, `: workingDirectory is "."; must be the path of a directory below the top of the repository, such as "web"; leave it out for the top.`},
 		{`{"agent":{"timeout":"25h"}}`, `: agent.timeout is "25h"; must be a time up to 24h, such as "90s", "10m" or "1h30m".`},
 		{`{"guardrails":[{"command":"a","command":"b"}],"guardrails":[]}`, ": guardrails[0].command is " +
-			"there twice, at line 1, column 17 and at line 1, column 31; only one is allowed.\n" +
-			`.ralph/settings.json: guardrails is there twice, at line 1, column 2 and at line 1, column 47; only one is allowed.`},
+			"there twice; only one is allowed.\n" +
+			`.ralph/settings.json: guardrails is there twice; only one is allowed.`},
 		{`{"agent":{"command":" "}}`, `: agent.command is " "; it must not be empty.`},
 		{`{"sandboxNetwork":["a b"]}`, `: sandboxNetwork[0] is "a b"; must be a host such as proxy.golang.org, *.npmjs.org for all below it, or * for all.`},
 		{`{"pipeline":["qa","qa"]}`, `: pipeline names an entry twice; each must be there once.`},

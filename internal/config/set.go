@@ -102,7 +102,7 @@ func flat(value any) bool {
 		(!ok || !slices.ContainsFunc(list, func(entry any) bool { return !is[string](entry) }))
 }
 
-// typed reads a text as what the row has to be, as reader makes values. Any other text stays a text, and check reports
+// typed reads a text as what the row has to be, as decoded makes values. Any other text stays a text, and check reports
 // it.
 func (s *Setting) typed(text string) (value any, problem string) {
 	switch s.Kind {
@@ -124,12 +124,8 @@ func (s *Setting) typed(text string) (value any, problem string) {
 		}
 		return text, ""
 	}
-	r := reader{layer: "the value", text: []byte(text)}
-	value = r.value(tree, nil)
-	if len(r.problems) > 0 {
-		return nil, "is not allowed: " + r.problems[0]
-	}
-	return value, ""
+	value = decoded(tree, nil, func(key string) { problem = fmt.Sprintf("is not allowed: %s is there twice.", key) })
+	return value, problem
 }
 
 // entries reads a list as the action's inputs take it. A list of something else than texts and commands is JSON.
@@ -219,5 +215,3 @@ func takeFrom(o *hujson.Object, path []string) {
 	}
 	o.Members = slices.Delete(o.Members, i, i+1)
 }
-
-func nameOf(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }

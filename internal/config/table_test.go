@@ -110,10 +110,8 @@ func set(document any, at []string, value any) any {
 
 func valueOf(t *testing.T, text string) any {
 	t.Helper()
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
 	var value any
-	if err := decoder.Decode(&value); err != nil {
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		t.Fatal(text, err)
 	}
 	return value

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/big"
+	"math"
 	"path"
 	"slices"
 	"sort"
@@ -45,7 +45,7 @@ func violations(name string, value any) []string {
 // reportFunc is given each problem, with the place it is at; when it returns false, the check ends.
 type reportFunc func(at []string, problem string) bool
 
-// check holds a value, as reader makes them, against a row. What has the wrong type is not looked at any further. That
+// check holds a value, as decoded makes them, against a row. What has the wrong type is not looked at any further. That
 // it says what the JSON schema says of the same row is a test's business: a validator of all of JSON Schema takes
 // longer to start than a hook may take.
 func (s *Setting) check(value any, at []string, tell reportFunc) bool {
@@ -92,11 +92,8 @@ func (s *Setting) fits(value any) bool {
 	case Boolean:
 		return is[bool](value)
 	case Integer, Number:
-		n, ok := value.(json.Number)
-		if !ok || s.Kind == Integer && !exact(n).IsInt() {
-			return false
-		}
-		return exact(n).Cmp(exact(number(s.Min))) >= 0 && exact(n).Cmp(exact(number(s.Max))) <= 0
+		n, ok := value.(float64)
+		return ok && n >= s.Min && n <= s.Max && (s.Kind == Number || n == math.Trunc(n))
 	}
 	text, ok := value.(string)
 	switch {
@@ -214,15 +211,6 @@ func repeats(entries []any) bool {
 
 // number writes a bound as JSON does, without an exponent.
 func number(f float64) json.Number { return json.Number(strconv.FormatFloat(f, 'f', -1, 64)) }
-
-// exact is a number of JSON, which reader has seen to be small enough for that.
-func exact(n json.Number) *big.Rat {
-	r, ok := new(big.Rat).SetString(string(n))
-	if !ok {
-		return new(big.Rat)
-	}
-	return r
-}
 
 // isDuration accepts "10m": a positive duration as Go writes it, at most a day.
 func isDuration(text string) bool {
