@@ -22,7 +22,7 @@ func planOn(comments []event.Comment, self string, issue int) *event.Comment {
 		first, _, _ := strings.Cut(comments[i].Body, "\n")
 		first = strings.TrimSpace(first)
 		if self != "" && strings.EqualFold(comments[i].Author.Login, self) &&
-			(first == planlist.Marker(name) || first == planlist.OldMarker(name)) {
+			first == planlist.Marker(name) {
 			return &comments[i]
 		}
 	}
@@ -103,12 +103,8 @@ func (p approval) approved(ctx context.Context) (*planrun.Source, planlist.Appro
 	if err != nil {
 		return nil, none, invalid.Mark(err)
 	}
-	made, _, err := plan.Read(approvedName, read.Content)
-	if err != nil {
+	if _, _, err := plan.Read(approvedName, read.Content); err != nil {
 		return nil, none, invalid.Mark(err)
-	}
-	if problems := begun(made); problems != nil {
-		return nil, none, planWrong(problems...)
 	}
 	return &planrun.Source{Content: read.Content}, read, nil
 }
@@ -153,19 +149,6 @@ func closedSince(number int) error {
 
 func planWrong(problems ...string) error {
 	return invalid.Mark(&plan.Error{Name: approvedName, Problems: problems})
-}
-
-// begun lists the stories of a plan that have already started: nothing in a comment has been reviewed.
-func begun(p plan.Plan) []string {
-	var problems []string
-	for _, s := range p.Stories {
-		if s.Passes || s.ReviewStatus != plan.Unreviewed || s.ReviewCount != 0 || s.ReviewFeedback != "" {
-			problems = append(problems, fmt.Sprintf(
-				"story %s has started already; must have passes false, reviewStatus null, reviewCount 0 and reviewFeedback \"\"",
-				s.ID))
-		}
-	}
-	return problems
 }
 
 // prdText is an issue's text as a run of its plan reads it: what strangers wrote, without what hides in it.

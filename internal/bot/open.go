@@ -558,8 +558,8 @@ const planDir = "ralph"
 // tellPlan answers with how an edited plan was understood, and with its commands that are not run.
 func (j *job) tellPlan(ctx context.Context) {
 	var parts []string
-	if j.wanted.read.Edited || len(j.wanted.read.Notes) > 0 {
-		parts = append(parts, understood(j.wanted.read, j.wanted.plan.Content))
+	if len(j.wanted.read.Changes)+len(j.wanted.read.Notes) > 0 {
+		parts = append(parts, understood(j.wanted.read))
 	}
 	if len(j.wanted.dropped) > 0 {
 		parts = append(parts, "The plan is run without these commands, since nothing runs what an issue says:\n\n"+
@@ -575,17 +575,12 @@ func (j *job) tellPlan(ctx context.Context) {
 const mostOfPlan = 40 << 10
 
 // understood shows how an edited plan is run: its changes, what ralph settled, and folded the whole plan.
-func understood(read planlist.Approved, content []byte) string {
-	text := "The plan is run as it was edited.\n"
-	if lines := append(slices.Clone(read.Changes), read.Notes...); len(lines) > 0 {
-		for i, line := range lines {
-			lines[i] = safetext.Shorten(line, 300)
-		}
-		text = "The plan is run as it was edited:\n\n" + fenced(lines)
-	}
-	if len(content) <= mostOfPlan { // a line of JSON never begins with a backtick
+func understood(read planlist.Approved) string {
+	lines := safetext.Map(slices.Concat(read.Changes, read.Notes), func(line string) string { return safetext.Shorten(line, 300) })
+	text := "The plan is run as it was edited:\n\n" + fenced(lines)
+	if len(read.Content) <= mostOfPlan { // a line of JSON never begins with a backtick
 		text += "\n<details><summary>tasks.json, made of the list</summary>\n\n```json\n" +
-			strings.TrimRight(string(content), "\n") + "\n```\n\n</details>\n"
+			strings.TrimRight(string(read.Content), "\n") + "\n```\n\n</details>\n"
 	}
 	return text
 }

@@ -13,6 +13,9 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/planlist"
 )
 
 // offered puts a plan on the issue, as the bot would have an hour ago.
@@ -24,8 +27,19 @@ func (w *world) offered(tasks string) {
 func (w *world) offeredBy(bot, tasks string) {
 	w.gh.AddComment(owner, name, w.issue, fake.Comment{
 		Author: bot, CreatedAt: time.Now().UTC().Add(-time.Hour),
-		Body: "<!-- ralph:plan:issue-1 -->\n```json\n" + tasks + "```\n",
+		Body: planComment(w.t, tasks),
 	})
+}
+
+// planComment is the comment that offers a plan for the issue.
+func planComment(t *testing.T, tasks string) string {
+	t.Helper()
+	p, _, err := plan.Read("the plan", []byte(tasks))
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := report.View{State: loop.State{Start: loop.Start{Task: "issue-1"}}}
+	return planlist.Comment(view, p, 1, 2)
 }
 
 func (w *world) sweep() (loop.Result, error) {

@@ -234,8 +234,7 @@ func TestPlanByLabel(t *testing.T) {
 // TestApprovals that come to nothing say why, and nothing is run.
 func TestApprovals(t *testing.T) {
 	t.Parallel()
-	const marker = "<!-- ralph:plan:issue-1 -->\n"
-	block := func(tasks string) string { return marker + "```json\n" + tasks + "```\n" }
+	offer := planComment(t, twoStories)
 	bot, early := "github-actions[bot]", time.Now().UTC().Add(-time.Hour)
 	for _, tt := range []struct {
 		name     string
@@ -245,36 +244,27 @@ func TestApprovals(t *testing.T) {
 		outcome  loop.Outcome
 	}{
 		{"no plan", nil, "alice", []string{"there is no plan of ralph's on issue"}, ""},
-		{"a stranger's plan", []fake.Comment{{Author: "mallory", Body: block(twoStories)}}, "alice",
+		{"a stranger's plan", []fake.Comment{{Author: "mallory", Body: offer}}, "alice",
 			[]string{"there is no plan of ralph's"}, ""},
-		{"a stranger's plan quoted", []fake.Comment{{Author: bot, Body: "> " + block(twoStories)}}, "alice",
+		{"a stranger's plan quoted", []fake.Comment{{Author: bot, Body: "> " + offer}}, "alice",
 			[]string{"there is no plan of ralph's"}, ""},
 		{"of another issue", []fake.Comment{{Author: bot,
-			Body: strings.Replace(block(twoStories), "issue-1", "issue-11", 1)}}, "alice",
+			Body: strings.Replace(offer, "issue-1", "issue-11", 1)}}, "alice",
 			[]string{"there is no plan of ralph's"}, ""},
-		{"edited since", []fake.Comment{{Author: bot, Body: block(twoStories), UpdatedAt: time.Now().UTC().Add(time.Hour)}},
+		{"edited since", []fake.Comment{{Author: bot, Body: offer, UpdatedAt: time.Now().UTC().Add(time.Hour)}},
 			"alice",
 			[]string{"the plan was edited after you approved it; look at it again and approve again"}, loop.Invalid},
-		{"posted since", []fake.Comment{{Author: bot, Body: block(twoStories), CreatedAt: time.Now().UTC().Add(time.Hour)}},
+		{"posted since", []fake.Comment{{Author: bot, Body: offer, CreatedAt: time.Now().UTC().Add(time.Hour)}},
 			"alice",
 			[]string{"the plan was posted after you approved it"}, loop.Invalid},
-		{"no JSON", []fake.Comment{{Author: bot, Body: marker + "done"}}, "alice", []string{"must hold one block of JSON"},
-			loop.Invalid},
-		{"two blocks", []fake.Comment{{Author: bot, Body: block(twoStories) + "```json\n{}\n```\n"}}, "alice",
-			[]string{"must hold one block of JSON"}, loop.Invalid},
-		{"broken JSON", []fake.Comment{{Author: bot, Body: block("{")}}, "alice", []string{"the plan: "}, loop.Invalid},
 		{"everything that is wrong", []fake.Comment{{Author: bot,
-			Body: block(strings.NewReplacer(`"add 2 3 is 5"`, "", `"priority": 2`,
-				`"priority": "@mallory"`).Replace(twoStories))}},
-			"alice", []string{"US-001", "acceptanceCriteria", "US-002", "priority", "```text\n"}, loop.Invalid},
+			Body: strings.NewReplacer("- [ ] **US-001:**", "- [x] **US-001:**", "- [ ] **US-002:** Say what it does", "- [ ] **US-002:**").
+				Replace(offer)}},
+			"alice", []string{"its box is ticked", "the story has no title", "```text\n"}, loop.Invalid},
 		{"a cycle", []fake.Comment{{Author: bot,
-			Body: block(strings.Replace(twoStories, `"dependsOn": []`, `"dependsOn": ["US-002"]`, 1))}}, "alice",
+			Body: strings.Replace(offer, "Make add add\n  It", "Make add add (needs US-002)\n  It", 1)}}, "alice",
 			[]string{"US-001 → US-002 → US-001"}, loop.Invalid},
-		{"approved already", []fake.Comment{{Author: bot,
-			Body: block(strings.NewReplacer(`"passes": false`, `"passes": true`, `"reviewStatus": null`,
-				`"reviewStatus": "approved"`, `"notes": ""`, `"notes": "x"`).Replace(twoStories))}},
-			"alice", []string{"story US-001 has started already", "story US-002 has started already"}, loop.Invalid},
-		{"somebody who may not", []fake.Comment{{Author: bot, Body: block(twoStories)}}, "mallory", nil, loop.Refused},
+		{"somebody who may not", []fake.Comment{{Author: bot, Body: offer}}, "mallory", nil, loop.Refused},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

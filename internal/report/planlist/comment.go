@@ -16,15 +16,7 @@ import (
 
 // Marker is the line by which the comment with a task's plan is found again. Like a run's own it proves nothing by
 // itself.
-func Marker(name string) string { return planMark + wording.MarkerName(name) + " -->" }
-
-// OldMarker is the line that comments began with in which the block of JSON was the plan.
-func OldMarker(name string) string { return oldPlanMark + wording.MarkerName(name) + " -->" }
-
-const (
-	planMark    = "<!-- ralph:plan-list:"
-	oldPlanMark = "<!-- ralph:plan:"
-)
+func Marker(name string) string { return "<!-- ralph:plan-list:" + wording.MarkerName(name) + " -->" }
 
 // tooLarge is what the comment says of a plan that it does not hold.
 const tooLarge = "This plan is too large for a comment"
@@ -64,8 +56,7 @@ func planText(v report.View, plan plan.Plan, likely, most int, withBlock bool) s
 	p.Part("### 📋 " + wording.JoinedBy(": ", "The plan", v.Text(plan.Project, 100)))
 	p.Part(wording.JoinedBy(" ", planSize(plan, likely, most)+".", wording.Sentence(v.Offer("approve", "runs it"))))
 	p.Part(v.Text(plan.Description, 600))
-	list := planList(v, plan)
-	p.Part(listHeading + "\n\n" + list)
+	p.Part(listHeading + "\n\n" + planList(v, plan))
 	p.Part(wording.JoinedBy(" Then ", "#### Change it\n\n**Edit this comment: the list is what runs.** Move, reword, delete "+
 		"or add lines. A new story is a line such as `- [ ] Greet people by name`; what it must fulfil are lines below it such "+
 		"as `  - an empty name is refused`.", wording.Sentence(v.Offer("approve", "runs the list as it is at that moment"))))
@@ -77,7 +68,7 @@ func planText(v report.View, plan plan.Plan, likely, most int, withBlock bool) s
 		block = planBlock(v, plan)
 	}
 	p.Part(wording.Folded("As ralph wrote it: tasks.json. It is made of the list; edit the list instead",
-		block) + writtenPlan(list, block))
+		block) + writtenBlock(block))
 	return p.String()
 }
 
@@ -106,59 +97,37 @@ func planCommands(v report.View, commands []string) string {
 // Approved is the plan that a comment holds, as it is.
 type Approved struct {
 	Content []byte   // a tasks.json
-	Edited  bool     // someone has edited the list since ralph wrote it
-	Changes []string // what they changed, an item a story
+	Changes []string // what someone has changed of the list since ralph wrote it, an item a story
 	Notes   []string // what was settled without asking, a sentence each
 }
 
 // Read reads the plan of a comment that Comment wrote and people may have edited. The list is the plan; the
-// tasks.json below it only adds what the list does not show, and when it was edited too it adds nothing. The error is a
-// *task.PlanError of that name, which tells each line that is not understood.
+// tasks.json below it, which must be as ralph wrote it, only adds what the list does not show. The error is a
+// *plan.Error of that name, which tells each line that is not understood.
 func Read(name, comment string) (Approved, error) {
 	comment = plainLines(comment)
 	wrong := func(problems ...string) error { return &plan.Error{Name: name, Problems: problems} }
-	if strings.HasPrefix(comment, oldPlanMark) {
-		content, ok := from(comment)
-		if !ok {
-			return Approved{}, wrong("its comment must hold one block of JSON that begins with ```json and ends with ```, " +
-				"and no other one; edit it, or ask for a new plan")
-		}
-		return Approved{Content: content}, nil
+	block, there := onlyBlock(comment)
+	if there && !strings.Contains(comment, writtenBlock(string(block))) {
+		return Approved{}, wrong("the block of JSON was edited; the list above it is what runs, so undo that and make the change " +
+			"in the list, or ask for a new plan")
 	}
-	block, _ := onlyBlock(comment)
 	before, _, err := plan.Read(name, block)
 	if err != nil {
 		before = plan.Plan{}
-	}
-	list, json := writtenMarks(comment)
-	out := Approved{Edited: list != digest(listOfComment(comment))}
-	untouched := json == digest(string(block))
-	switch {
-	case !untouched && !out.Edited && len(block) > 0:
-		return out, wrong("the block of JSON was edited, and the list above it was not; the list is what runs, so make the " +
-			"change there")
-	case !untouched:
-		if json != "" && len(block) > 0 {
-			out.Notes = append(out.Notes, "the block of JSON was edited, too; only the list counts, so what was changed there "+
-				"is left out")
-		}
-		for i := range before.Stories {
-			before.Stories[i].Notes, before.Stories[i].Extra = "", nil
-		}
-		before.Extra = nil
 	}
 	l := newListReader(before)
 	l.read(strings.Split(comment, "\n"))
 	plan := l.plan()
 	if !l.begun && strings.Contains(comment, tooLarge) {
-		return out, wrong("it is too large for a comment, so there is nothing to approve; ask for a smaller one, or commit " +
+		return Approved{}, wrong("it is too large for a comment, so there is nothing to approve; ask for a smaller one, or commit " +
 			"it to the repository")
 	}
 	if len(l.problems) > 0 {
-		return out, wrong(l.problems...)
+		return Approved{}, wrong(l.problems...)
 	}
-	out.Content, out.Notes = plan.Marshal(), append(out.Notes, l.notes...)
-	if out.Edited && len(before.Stories) > 0 {
+	out := Approved{Content: plan.Marshal(), Notes: l.notes}
+	if len(before.Stories) > 0 {
 		out.Changes = changes(before, plan)
 	}
 	return out, nil
@@ -170,48 +139,16 @@ func plainLines(comment string) string {
 	return strings.TrimLeft(comment, " \n")
 }
 
-// writtenPlan is a mark that tells later whether someone has edited the list, or the block. It prevents nothing: people
-// who can edit the comment can approve it, too.
-func writtenPlan(list, block string) string {
-	content, _ := onlyBlock(block)
-	return fmt.Sprintf("<!-- ralph:plan-written:%s:%s -->\n", digest(list), digest(string(content)))
-}
-
-var writtenMark = regex.Lazy(`(?m)^<!-- ralph:plan-written:([0-9a-f]{16}):([0-9a-f]{16}) -->$`)
-
-func writtenMarks(comment string) (list, json string) {
-	m := writtenMark.FindAllStringSubmatch(comment, -1)
-	if len(m) != 1 {
-		return "", ""
+// writtenBlock is a mark that tells later whether someone has edited the block of JSON. It prevents nothing: people who
+// can edit the comment can approve it, too.
+func writtenBlock(block string) string {
+	if content, ok := onlyBlock(block); ok {
+		block = string(content)
 	}
-	return m[0][1], m[0][2]
-}
-
-func digest(text string) string {
-	return fmt.Sprintf("%.8x", sha256.Sum256([]byte(strings.TrimSpace(text))))
-}
-
-// listOfComment are the lines below the list's heading, up to the next heading.
-func listOfComment(comment string) string {
-	_, after, ok := strings.Cut("\n"+comment, "\n"+listHeading+"\n")
-	if !ok {
-		return ""
-	}
-	list, _, _ := strings.Cut(after, "\n#")
-	return list
+	return fmt.Sprintf("<!-- ralph:plan-written:%.8x -->\n", sha256.Sum256([]byte(strings.TrimSpace(block))))
 }
 
 var fenceOpen = regex.Lazy("^ {0,3}(`{3,}|~{3,})[ \t]*([^` \t]*)[^`]*$")
-
-// from takes the tasks.json out of a comment that holds its plan as one block of JSON, as ralph wrote them before the list counted. ok is
-// false for another comment, and unless there is exactly one closed block of JSON: of two no one knows which one was approved.
-func from(comment string) (content []byte, ok bool) {
-	comment = plainLines(comment)
-	if !strings.HasPrefix(comment, oldPlanMark) {
-		return nil, false
-	}
-	return onlyBlock(comment)
-}
 
 // onlyBlock is the one closed block of JSON in a text; ok is false without exactly one.
 func onlyBlock(text string) (content []byte, ok bool) {

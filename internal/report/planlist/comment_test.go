@@ -79,29 +79,6 @@ func TestNewIDBesideALongOne(t *testing.T) {
 	}
 }
 
-// PlanFrom has a row for each way in which a comment of an earlier version says which plan is meant, or does not.
-func TestPlanFrom(t *testing.T) {
-	mark := OldMarker("issue-42") + "\n"
-	tests := []struct{ name, comment, want string }{
-		{"one block", mark + "x\n```json\n{}\n```\ny", "{}\n"},
-		{"among others", mark + "```mermaid\ngraph TD\n```\n````json\n{\n```\n}\n````\n```\nx\n```", "{\n```\n}\n"},
-		{"no marker", "```json\n{}\n```", ""},
-		{"another marker", report.Marker("r") + "\n```json\n{}\n```", ""},
-		{"two blocks", mark + "```json\n{}\n```\n```json\n{}\n```", ""},
-		{"a block that is not closed", mark + "```json\n{}\n", ""},
-		{"a block inside of another one", mark + "````text\n```json\n{}\n```\n````", ""},
-		{"an indented block is code", mark + "    ```json\n    {}\n    ```", ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, ok := from(tt.comment)
-			if string(got) != tt.want || ok != (tt.want != "") {
-				t.Errorf("PlanFrom = %q, %v; want %q", got, ok, tt.want)
-			}
-		})
-	}
-}
-
 // However large a plan, its comment stays within what GitHub takes; one that does not fit is not half there.
 func TestPlanCommentLimit(t *testing.T) {
 	for _, text := range []string{"x", strings.Repeat("`<@🙂", 50), sample.Nasty} {
