@@ -38,14 +38,11 @@ func WriteReports(top, dir string, d html.Detail) (string, error) {
 	if end := d.State.End; end != nil && end.Outcome.Limited() {
 		err = errors.Join(err, write("failure.md", []byte(report.Failure(d.View))))
 	}
-	file := filepath.Join(dir, "report.html")
 	page, perr := html.Report(d)
-	if perr != nil { // better a poorer page than none
-		page, _ = html.Page(
-			"ralph: "+d.State.Start.Task, html.Section{Heading: "Summary", Markdown: report.Summary(d.View)},
-		)
+	if perr != nil {
+		return filepath.Join(dir, "report.md"), errors.Join(err, perr)
 	}
-	return file, errors.Join(err, perr, write(filepath.Base(file), page))
+	return filepath.Join(dir, "report.html"), errors.Join(err, write("report.html", page))
 }
 
 // What the report's page holds of diffs: the newest iterations come first, and what does not fit is said there.

@@ -28,18 +28,7 @@ func pagesOf() map[string]Detail {
 }
 
 func TestGoldenHTML(t *testing.T) {
-	page, err := Page("ralph: issue-42 <&>", Section{"Summary", report.Summary(capped()), "5 iterations"},
-		Section{"Failure report", report.Failure(capped()), ""},
-		Section{"Hostile", sample.Nasty, "<b>meta</b>"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	planPage, err := Page("ralph: greetings", Section{"Summary", report.Summary(planCapped()), "9 iterations"},
-		Section{"Failure report", report.Failure(planCapped()), ""})
-	if err != nil {
-		t.Fatal(err)
-	}
-	texts := map[string]string{"page.html": string(page), "plan-page.html": string(planPage)}
+	texts := map[string]string{}
 	for name, d := range pagesOf() {
 		page, err := Report(d)
 		if err != nil {

@@ -2,13 +2,6 @@ package html
 
 import (
 	"bytes"
-	_ "embed" // the page's frame
-	"errors"
-
-	tasklist "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/renderer"
-	goldhtml "github.com/yuin/goldmark/renderer/html"
-
 	"fmt"
 	"html/template"
 	"strings"
@@ -18,21 +11,14 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	tasklist "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/renderer"
+	goldhtml "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 )
 
-// Section is one part of a page. Markdown may hold foreign text; whatever it renders to is sanitised.
-type Section struct {
-	Heading, Markdown string
-	Meta              string // a short remark beside the heading: a time, a number
-}
-
-//go:embed page.html
-var frame string
-
 var (
-	pageFrame = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(frame)) })
-	gfm       = []goldmark.Extender{extension.Linkify, extension.Strikethrough, extension.TaskList,
+	gfm = []goldmark.Extender{extension.Linkify, extension.Strikethrough, extension.TaskList,
 		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))}
 	markdown = sync.OnceValue(func() goldmark.Markdown {
 		return goldmark.New(goldmark.WithExtensions(gfm...),
@@ -74,27 +60,6 @@ func pagePolicy() *bluemonday.Policy {
 	p.AllowAttrs("href").OnElements("a")
 	p.RequireNoReferrerOnLinks(true)
 	return p
-}
-
-// Page is one self-contained HTML file: no script, no network, light and dark, readable on a phone.
-func Page(title string, sections ...Section) ([]byte, error) {
-	type shown struct {
-		Heading, Meta string
-		Body          template.HTML
-	}
-	var failed error
-	data := struct {
-		Title    string
-		Sections []shown
-	}{Title: title}
-	for _, s := range sections {
-		data.Sections = append(data.Sections, shown{s.Heading, s.Meta, rendered(s.Markdown, &failed)})
-	}
-	var out bytes.Buffer
-	if err := errors.Join(failed, pageFrame().Execute(&out, data)); err != nil {
-		return nil, fmt.Errorf("writing the page %q: %w", title, err)
-	}
-	return out.Bytes(), nil
 }
 
 // reachable lets a keyboard scroll what may be wider than the page.
