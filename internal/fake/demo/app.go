@@ -14,49 +14,43 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// runApp shows ralph serve to someone with a browser: they make the App on the stand-in's pages and install it, and a
-// labelled issue becomes a pull request while its page tells. It ends with ctx.
-func runApp(ctx context.Context, ralph string, out io.Writer) error {
-	s, err := newStage(ralph, newScreen(out))
-	if err != nil {
-		return fmt.Errorf("setting the stage: %w", err)
-	}
-	defer s.close()
+// app shows ralph serve to someone with a browser: they create the App on the double's pages and install it, and a
+// labeled issue becomes a pull request while its page shows the progress. It ends with ctx.
+func (s *stage) app(ctx context.Context) error {
+	coder, reviewer := s.agent("coder.sh"), s.agent("reviewer.sh")
 	settings := fmt.Sprintf(`{"agent": {"command": %q}, "reviewer": {"command": %q}, "maximumIterations": 5}`,
-		filepath.Join(s.dir, "agents", "coder.sh"), filepath.Join(s.dir, "agents", "reviewer.sh"))
+		coder, reviewer)
 	if _, err := s.hub.CommitFiles(owner, name, "main", "Name the agents of this repository",
 		map[string]string{".ralph/settings.json": settings}); err != nil {
 		return err
 	}
 	allow := filepath.Join(s.dir, "allow.json") // the agents are scripts, and no sandbox may be there
 	if err := os.WriteFile(allow, fmt.Appendf(nil, `{"*": {"agents": [%q, %q], "sandbox": "off"}}`,
-		filepath.Join(s.dir, "agents", "coder.sh"), filepath.Join(s.dir, "agents", "reviewer.sh")), 0o600); err != nil {
+		coder, reviewer), 0o600); err != nil {
 		return err
 	}
 	s.watch.look()
 	serving, end := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	told, tell := io.Pipe()
+	printed, output := io.Pipe()
 	go func() {
 		_, err := proc.Run(serving, proc.Spec{Argv: []string{s.ralph, "serve", "--listen", "127.0.0.1:0", "--data",
-			filepath.Join(s.dir, "data"), "--log-text", "--drain", "1s", "--allow", allow}, Dir: s.dir, Env: []string{"HOME=" + s.dir,
-			"PATH=" + os.Getenv("PATH"), "GITHUB_SERVER_URL=" + s.hub.URL(), "GITHUB_API_URL=" + s.hub.APIURL(),
-			"GITHUB_GRAPHQL_URL=" + s.hub.GraphQLURL()}, Stdout: tell, Stderr: io.Discard, Ending: proc.Ending{Interrupt: jobGrace}})
-		_ = tell.CloseWithError(errors.New("ralph serve has ended"))
+			filepath.Join(s.dir, "data"), "--log-text", "--drain", "1s", "--allow", allow}, Dir: s.dir, Env: s.environ(s.dir), Stdout: output, Stderr: io.Discard, Ending: proc.Ending{Interrupt: jobGrace}})
+		_ = output.CloseWithError(errors.New("ralph serve has ended"))
 		ended <- err
 	}()
-	err = s.guide(ctx, told)
+	err := s.guide(ctx, printed)
 	end()
 	return errors.Join(err, <-ended)
 }
 
-// guide says what to do, and does what the stand-in has no page for.
-func (s *stage) guide(ctx context.Context, told io.Reader) error {
-	setup, err := setupAddress(told)
+// guide prints what to do, and does what the double has no page for.
+func (s *stage) guide(ctx context.Context, printed io.Reader) error {
+	setup, err := setupAddress(printed)
 	if err != nil {
 		return err
 	}
-	go func() { _, _ = io.Copy(io.Discard, told) }()
+	go func() { _, _ = io.Copy(io.Discard, printed) }()
 	address, _, _ := strings.Cut(setup, "/setup/")
 	s.screen.print("\n1. Open this page, send the code, and create the App; GitHub is a stand-in on this machine:\n\n   " +
 		setup + "\n\n2. Press “Choose repositories on GitHub” on the page that you come back to, and install the App on " + owner + ".")
@@ -75,8 +69,8 @@ func (s *stage) guide(ctx context.Context, told io.Reader) error {
 }
 
 // setupAddress is what ralph serve prints for a server without an App.
-func setupAddress(told io.Reader) (string, error) {
-	lines := bufio.NewScanner(told)
+func setupAddress(printed io.Reader) (string, error) {
+	lines := bufio.NewScanner(printed)
 	for lines.Scan() {
 		if line := strings.TrimSpace(lines.Text()); strings.HasPrefix(line, "http://") {
 			return line, nil
@@ -85,7 +79,7 @@ func setupAddress(told io.Reader) (string, error) {
 	return "", errors.Join(errors.New("ralph serve named no address"), lines.Err())
 }
 
-// installed reports whether an App has heard that it was installed.
+// installed reports whether an App received the event of its installation.
 func (s *stage) installed() bool {
 	for _, app := range s.hub.Apps() {
 		for _, d := range s.hub.Deliveries(app) {
@@ -97,7 +91,7 @@ func (s *stage) installed() bool {
 	return false
 }
 
-// wait waits until something is so; false when ctx ends first.
+// wait waits for a condition. It returns false if ctx ends first.
 func (s *stage) wait(ctx context.Context, is func() bool) bool {
 	for !is() {
 		select {

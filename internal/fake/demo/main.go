@@ -1,7 +1,6 @@
-// Command demo shows ralph's main job with nothing but this machine: a stand-in for GitHub, a repository whose tests
-// fail, and agents that are shell scripts. One labelled issue becomes a reviewed pull request, a hopeless one ends with
-// a failure report. What it claims in the end it has looked up on the stand-in; it exits with 0 only when all of it
-// holds.
+// Command demo shows ralph's main job with nothing but this machine: a double of GitHub, a repository whose tests fail,
+// and agents that are shell scripts. One labeled issue becomes a reviewed pull request, a hopeless one ends with a
+// failure report. At the end it looks up on the double whether everything it claims is true, and exits with 0 only then.
 package main
 
 import (
@@ -17,19 +16,25 @@ import (
 
 func main() {
 	ralph := flag.String("ralph", "bin/ralph", "the ralph `program` to show")
-	keep := flag.String("keep", "", "the `directory` to keep the comment and the report of the run that is done in")
+	keep := flag.String("keep", "", "the `directory` for the comment and the report of the successful run")
 	app := flag.Bool("app", false, "show ralph serve in a browser instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-ctx.Done()
-		stop() // a second signal ends the process at once
+		stop() // a second signal ends the process immediately
 	}()
-	err := error(nil)
-	if *app {
-		err = runApp(ctx, *ralph, os.Stdout)
-	} else {
-		err = run(ctx, *ralph, *keep, os.Stdout)
+	s, err := newStage(*ralph, os.Stdout)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("setting the stage: %w", err)
+	case *app:
+		err = s.app(ctx)
+	default:
+		err = s.run(ctx, *keep, os.Stdout)
+	}
+	if s != nil {
+		s.close()
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -41,20 +46,14 @@ func main() {
 	}
 }
 
-// run is the demonstration from the first commit to what holds at the end. What make pictures needs goes to keep,
-// unless that is empty.
-func run(ctx context.Context, ralph, keep string, out io.Writer) error {
-	s, err := newStage(ralph, newScreen(out))
-	if err != nil {
-		return fmt.Errorf("setting the stage: %w", err)
-	}
-	defer s.close()
-
-	solved, err := s.solvable(ctx)
+// run shows the two jobs and what they have left. It keeps what make pictures needs in a directory, unless that is
+// empty.
+func (s *stage) run(ctx context.Context, keep string, out io.Writer) error {
+	solved, err := s.solve(ctx)
 	if err != nil {
 		return err
 	}
-	gaveUp, err := s.hopeless(ctx)
+	gaveUp, err := s.giveUp(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,11 +62,17 @@ func run(ctx context.Context, ralph, keep string, out io.Writer) error {
 			return fmt.Errorf("keeping the reports: %w", err)
 		}
 	}
-	if err := s.screen.show(s.reports()); err != nil {
-		return err
+	for _, r := range s.reports() {
+		fmt.Fprintf(out, "\n── %s · %s ──\n\n%s\n", r.heading, r.meta, unlink(r.markdown))
 	}
-	if s.screen.tell(s.findings(ctx, solved, gaveUp)) > 0 {
-		return errors.New("not everything is as it should be: see the lines with ✗")
+	fmt.Fprintln(out, "\nLooked up at the end:")
+	for _, f := range s.findings(ctx, solved, gaveUp) {
+		if f.otherwise == "" {
+			fmt.Fprintln(out, "  ✓ "+f.claim)
+			continue
+		}
+		fmt.Fprintln(out, "  ✗ "+f.claim+": "+f.otherwise)
+		err = errors.New("not everything is as it should be: see the lines with ✗")
 	}
-	return nil
+	return err
 }

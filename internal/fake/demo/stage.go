@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,31 +16,25 @@ import (
 const (
 	owner, name = "alice", "calculator"
 	bot         = "github-actions[bot]"
-	token       = "ghs_made-up-for-this-demonstration" // of the workflow; it opens nothing but the stand-in
-	solvable    = 1                                    // number of the issue that gets done
-	hopeless    = 2                                    // number of the one that cannot be
+	token       = "ghs_made-up-for-this-demonstration" // of the workflow; only the double accepts it
+	solvable    = 1                                    // number of the issue that ralph solves
+	hopeless    = 2                                    // number of the issue that no agent can solve
 )
 
-var (
-	//go:embed calculator
-	calculator embed.FS
-	//go:embed agents
-	agents embed.FS
-	//go:embed roots.sh
-	roots string
-)
+//go:embed calculator agents roots.sh
+var files embed.FS
 
 // stage is everything a run needs: GitHub, the agents, and a directory for the jobs.
 type stage struct {
 	hub    *fake.GitHub
 	watch  *watcher
 	screen *screen
-	dir    string // every user may pass it, since ralph runs agents as someone else when it is root
+	dir    string // readable for every user, because ralph runs agents as another user if it is root
 	ralph  string // absolute
 }
 
-// newStage starts the stand-in with one repository and two issues.
-func newStage(ralph string, screen *screen) (*stage, error) {
+// newStage starts the double of GitHub with one repository and two issues.
+func newStage(ralph string, out io.Writer) (*stage, error) {
 	ralph, err := filepath.Abs(ralph)
 	if err != nil {
 		return nil, err
@@ -47,7 +42,8 @@ func newStage(ralph string, screen *screen) (*stage, error) {
 	if _, err := os.Stat(ralph); err != nil {
 		return nil, fmt.Errorf("%w; build it with: make build", err)
 	}
-	s := &stage{ralph: ralph, screen: screen, watch: newWatcher(screen)}
+	s := &stage{ralph: ralph, screen: &screen{out: out}}
+	s.watch = &watcher{screen: s.screen, seen: map[string]bool{}}
 	if s.hub, err = fake.New(fake.Options{Wrap: s.watch.wrap}); err != nil {
 		return nil, err
 	}
@@ -60,12 +56,8 @@ func newStage(ralph string, screen *screen) (*stage, error) {
 }
 
 func (s *stage) close() {
-	if s.hub != nil {
-		s.hub.Close()
-	}
-	if s.dir != "" {
-		_ = os.RemoveAll(s.dir) // in the temporary directory; the system cleans up what stays
-	}
+	s.hub.Close()
+	_ = os.RemoveAll(s.dir) // in the temporary directory; the system cleans up the rest
 }
 
 // makeDirs makes the directory of the jobs, with the agents in it.
@@ -73,16 +65,13 @@ func (s *stage) makeDirs() (err error) {
 	if s.dir, err = os.MkdirTemp("", "ralph-demo-"); err != nil {
 		return err
 	}
-	if err := os.Chmod(s.dir, 0o755); err != nil { // said at dir
-		return err
-	}
-	if err := os.CopyFS(s.dir, agents); err != nil {
-		return err
-	}
-	return fs.WalkDir(agents, ".", func(path string, _ fs.DirEntry, err error) error {
-		return errors.Join(err, os.Chmod(filepath.Join(s.dir, path), 0o755)) // said at dir
-	})
+	return errors.Join(os.CopyFS(s.dir, files), fs.WalkDir(files, ".", func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chmod(filepath.Join(s.dir, path), 0o755))
+	}))
 }
+
+// agent is the path of an agent's script.
+func (s *stage) agent(name string) string { return filepath.Join(s.dir, "agents", name) }
 
 // jobDir is where the job of an issue works.
 func (s *stage) jobDir(issue int) string { return filepath.Join(s.dir, fmt.Sprintf("job-%d", issue)) }
@@ -92,11 +81,23 @@ func (s *stage) makeRepo() error {
 		return err
 	}
 	s.hub.AddToken(token, bot, fake.Actions)
-	files, err := project()
+	project := map[string]string{}
+	err := fs.WalkDir(files, "calculator", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := files.ReadFile(path)
+		at := strings.TrimPrefix(path, "calculator/")
+		if at == "calc.sh" {
+			at = "+" + at // executable
+		}
+		project[at] = string(content)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	if _, err := s.hub.CommitFiles(owner, name, "main", "A calculator, and what it should do", files); err != nil {
+	if _, err := s.hub.CommitFiles(owner, name, "main", "A calculator, and what it should do", project); err != nil {
 		return err
 	}
 	s.hub.AddIssue(owner, name, fake.Issue{Author: "bob", Title: "7 - 5 is 12", Body: "" +
@@ -108,20 +109,8 @@ func (s *stage) makeRepo() error {
 	return nil
 }
 
-// project is the repository's first content, as CommitFiles takes it.
-func project() (map[string]string, error) {
-	files := map[string]string{}
-	err := fs.WalkDir(calculator, "calculator", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := calculator.ReadFile(path)
-		at := strings.TrimPrefix(path, "calculator/")
-		if at == "calc.sh" {
-			at = "+" + at // executable
-		}
-		files[at] = string(content)
-		return err
-	})
-	return files, err
+// environ is the environment of ralph: how to reach the double, and nothing of ours except PATH.
+func (s *stage) environ(home string) []string {
+	return []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GITHUB_SERVER_URL=" + s.hub.URL(),
+		"GITHUB_API_URL=" + s.hub.APIURL(), "GITHUB_GRAPHQL_URL=" + s.hub.GraphQLURL()}
 }

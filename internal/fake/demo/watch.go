@@ -2,35 +2,41 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/ralph-loop/ralph/internal/fake"
 )
 
-// watcher tells what changes on the stand-in. It looks after each request that may have changed something, before
-// whoever asked continues.
+// screen prints what happens as it happens.
+type screen struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (s *screen) print(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = fmt.Fprintln(s.out, text) // the reader can be gone
+}
+
+// job prints a line of a job's log.
+func (s *screen) job(line string) { s.print("  ralph  │ " + line) }
+
+// watcher prints what changes on the GitHub double. It looks after each request that can change something, before the
+// client has its answer.
 type watcher struct {
-	hub *fake.GitHub
-	say func(line string)
-
-	mu   sync.Mutex
-	seen map[string]string // a fact's value by its key, as of the last look
+	hub    *fake.GitHub
+	screen *screen
+	mu     sync.Mutex
+	seen   map[string]bool // the lines that are printed
 }
 
-// fact is one thing on the stand-in, and what to say of it.
-type fact struct {
-	key, value string
-	appeared   string // when there was none with this key
-	changed    string // when its value was another; empty says nothing
-}
-
-func newWatcher(s *screen) *watcher { return &watcher{say: s.github, seen: map[string]string{}} }
-
-// wrap looks after each request that writes.
 func (w *watcher) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(rw, r)
@@ -40,86 +46,46 @@ func (w *watcher) wrap(next http.Handler) http.Handler {
 	})
 }
 
-// look reports every fact that is new, or other than at the last look.
+// look prints what is there and was not at the last look.
 func (w *watcher) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	facts := w.refs()
+	for _, line := range w.facts() {
+		if !w.seen[line] {
+			w.seen[line] = true
+			w.screen.print("  github │ " + line)
+		}
+	}
+}
+
+// facts are the branches and run records, the issues with their labels, reactions and comments, and the pull requests.
+func (w *watcher) facts() (lines []string) {
+	for line := range strings.Lines(git(w.hub, "for-each-ref", "--format=%(refname) is %(objectname:short) %(subject)",
+		"refs/heads", "refs/ralph")) {
+		lines = append(lines, "pushed: "+strings.TrimSpace(line))
+	}
 	for _, is := range w.hub.Issues(owner, name) {
-		facts = append(facts, w.issue(is)...)
+		if !is.Pull {
+			lines = append(lines, fmt.Sprintf("issue #%d opened by %s: %s", is.Number, is.Author, is.Title))
+		}
+		for _, e := range w.hub.LabelEvents(owner, name, is.Number) {
+			what := "put on"
+			if e.Removed {
+				what = "taken off"
+			}
+			lines = append(lines, fmt.Sprintf("label %s %s #%d by %s", e.Label, what, is.Number, e.Actor))
+		}
+		for _, r := range w.hub.Reactions(owner, name, is.Number) {
+			lines = append(lines, fmt.Sprintf("reaction %s on #%d by %s", r.Content, is.Number, r.User))
+		}
+		for _, c := range w.hub.Comments(owner, name, is.Number) {
+			lines = append(lines, fmt.Sprintf("comment on #%d: %s", is.Number, firstWords(c.Body)))
+		}
 	}
 	for _, p := range w.hub.Pulls(owner, name) {
-		facts = append(facts, pull(p)...)
+		lines = append(lines, fmt.Sprintf("pull request #%d is %s: %s", p.Number, readiness(p), p.Title))
 	}
-	for _, f := range facts {
-		before, known := w.seen[f.key]
-		w.seen[f.key] = f.value
-		switch {
-		case !known && f.appeared != "":
-			w.say(f.appeared)
-		case known && before != f.value && f.changed != "":
-			w.say(f.changed)
-		}
-	}
-}
-
-// refs are the branches and the run records.
-func (w *watcher) refs() (facts []fact) {
-	for line := range strings.Lines(git(w.hub, "for-each-ref", "--format=%(refname) %(objectname:short) %(subject)",
-		"refs/heads", "refs/ralph")) {
-		ref, at, _ := strings.Cut(strings.TrimSpace(line), " ")
-		what := "pushed: run record " + ref
-		if strings.HasPrefix(ref, "refs/ralph/leases/") {
-			what = "pushed: lease " + ref
-		}
-		if branch, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
-			what = "pushed: branch " + branch
-		}
-		said := what + " is " + at
-		facts = append(facts, fact{ref, at, said, said})
-	}
-	return facts
-}
-
-// issue are an issue's own facts, its labels, reactions and comments; of a pull request only those that it has as an
-// issue.
-func (w *watcher) issue(is fake.Issue) (facts []fact) {
-	at := fmt.Sprintf("#%d", is.Number)
-	if !is.Pull {
-		facts = append(facts, fact{key: "issue " + at,
-			appeared: fmt.Sprintf("issue %s opened by %s: %s", at, is.Author, is.Title)})
-	}
-	for _, e := range w.hub.LabelEvents(owner, name, is.Number) {
-		what := "put on"
-		if e.Removed {
-			what = "taken off"
-		}
-		facts = append(facts, fact{key: fmt.Sprint("event ", e.ID),
-			appeared: fmt.Sprintf("label %s %s %s by %s", e.Label, what, at, e.Actor)})
-	}
-	for _, r := range w.hub.Reactions(owner, name, is.Number) {
-		facts = append(facts, fact{key: fmt.Sprint("reaction ", r.ID),
-			appeared: fmt.Sprintf("reaction %s on %s by %s", r.Content, at, r.User)})
-	}
-	for _, c := range w.hub.Comments(owner, name, is.Number) {
-		said := fmt.Sprintf("on %s: %s", at, firstWords(c.Body))
-		facts = append(facts, fact{fmt.Sprint("comment ", c.ID), c.Body, "comment posted " + said, "comment edited " + said})
-	}
-	return facts
-}
-
-// pull are the facts that only a pull request has.
-func pull(p fake.Pull) []fact {
-	at := fmt.Sprintf("pull request #%d", p.Number)
-	kind := "opened"
-	if p.Draft {
-		kind = "opened as a draft"
-	}
-	return []fact{
-		{key: at, appeared: fmt.Sprintf("%s %s: %s", at, kind, p.Title)},
-		{key: at + " text", value: p.Title + p.Body, changed: at + " described again: " + firstWords(p.Body)},
-		{key: at + " draft", value: fmt.Sprint(p.Draft), changed: at + " is " + readiness(p)},
-	}
+	return lines
 }
 
 func readiness(p fake.Pull) string {
@@ -129,7 +95,7 @@ func readiness(p fake.Pull) string {
 	return "ready for review"
 }
 
-// firstWords is the first line of a text that says something: no marker, and not what the pull request closes.
+// firstWords is the first line of a text that is neither a marker nor what the pull request closes.
 func firstWords(markdown string) string {
 	for line := range strings.Lines(markdown) {
 		line = strings.Trim(strings.TrimSpace(line), "#* ")
@@ -140,10 +106,15 @@ func firstWords(markdown string) string {
 	return ""
 }
 
-// git asks the stand-in's repository; what git refuses is empty.
+var localLink = regexp.MustCompile(`\[((?:\\.|[^\\\[\]])*)\]\(http://127\.0\.0\.1:[^)\s]*\)`)
+
+// unlink keeps only a link's text: when people read it, the double is gone.
+func unlink(markdown string) string { return localLink.ReplaceAllString(markdown, "$1") }
+
+// git asks the double's repository. It returns nothing if git fails.
 func git(hub *fake.GitHub, args ...string) string {
 	cmd := exec.Command("git", append([]string{"--git-dir", hub.GitDir(owner, name)}, args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "LC_ALL=C"}
 	out, _ := cmd.Output()
-	return string(out)
+	return strings.TrimSpace(string(out))
 }
