@@ -265,7 +265,7 @@ func (g *ground) serve(t *testing.T) {
 	if err := os.Chmod(g.in("some.sock"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	g.Sockets = []string{g.in("some.sock")}
+	g.Socket = g.in("some.sock")
 }
 
 // lowPort is a server at a port that the system gives to nobody.

@@ -4,16 +4,17 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-// veil hides a secret, so that no one who looks for it finds the probe instead, and brings it back.
+// veil hides a secret, so that a probe that looks for it does not find the probe itself, and brings it back.
 func veil(text []byte) []byte {
 	out := make([]byte, len(text))
 	for i, b := range text {
@@ -22,10 +23,10 @@ func veil(text []byte) []byte {
 	return out
 }
 
-// keys are the secrets that open a door elsewhere, by their names; the rest are things of this machine.
-var keys = []string{"model", "github"}
+// keys are the secrets that are worth something elsewhere, by their names; the rest are things of this machine.
+const keys = "model,github"
 
-// seek says which of the secrets are in a text; it changes the text.
+// seek returns the names of the secrets that are in a text; it changes the text.
 func (a *attempt) seek(text []byte, which ...string) string {
 	for i := range text {
 		text[i] ^= 0x5a
@@ -40,10 +41,10 @@ func (a *attempt) seek(text []byte, which ...string) string {
 	return strings.Join(found, "+")
 }
 
-// most is how much of a file is read.
-const most = 4 << 20
+// mostRead is how much of a file is read.
+const mostRead = 4 << 20
 
-// look seeks in a file, without waiting for one that is a pipe.
+// look seeks in a file, without waiting for a pipe.
 func (a *attempt) look(path string, which ...string) string {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -51,7 +52,7 @@ func (a *attempt) look(path string, which ...string) string {
 	}
 	defer f.Close()
 	text := make([]byte, 0, 64<<10)
-	for chunk := make([]byte, 64<<10); len(text) < most; {
+	for chunk := make([]byte, 64<<10); len(text) < mostRead; {
 		n, err := f.Read(chunk)
 		text = append(text, chunk[:n]...)
 		if n == 0 || err != nil {
@@ -64,108 +65,34 @@ func (a *attempt) look(path string, which ...string) string {
 	return ""
 }
 
-// among seeks in every file below some places.
-func (a *attempt) among(which []string, places ...string) (seen string) {
-	for _, place := range places {
-		left := 20000
-		_ = filepath.WalkDir(place, func(path string, d fs.DirEntry, err error) error {
-			if left--; left < 0 || seen != "" {
-				return fs.SkipAll
-			}
-			if err == nil && d.Type().IsRegular() {
-				seen = a.look(path, which...)
-			}
-			return nil
-		})
-		if seen != "" {
-			return seen
-		}
+// below seeks in a file, or in every file below a directory.
+func (a *attempt) below(place string, which ...string) (seen string) {
+	info, err := os.Stat(place)
+	if err == nil && info.Mode().IsRegular() {
+		return a.look(place, which...)
 	}
-	return ""
-}
-
-// processes are the directories of all processes that are seen, but this one and its parents among the probes.
-func processes() (dirs []string) {
-	all, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range all {
-		name, _ := os.ReadFile(dir + "/comm")
-		if n := strings.TrimSpace(string(name)); n != "probe" && n != "claude" {
-			dirs = append(dirs, dir)
+	left := 20000
+	_ = filepath.WalkDir(place, func(path string, d fs.DirEntry, err error) error {
+		if left--; left < 0 || seen != "" {
+			return fs.SkipAll
 		}
-	}
-	return dirs
-}
-
-// ofRun reports whether a process is one of this test's: its arguments or its program lie below the base.
-func (a *attempt) ofRun(dir string) bool {
-	line, _ := os.ReadFile(dir + "/cmdline")
-	return bytes.Contains(line, []byte(a.Base))
-}
-
-// ralph are the processes of the ralph that has started us.
-func (a *attempt) ralph() (dirs []string) {
-	for _, dir := range processes() {
-		line, _ := os.ReadFile(dir + "/cmdline")
-		if bytes.HasPrefix(line, []byte(a.Base+"/bin/ralph\x00")) && !bytes.Contains(line, []byte("\x00__box\x00")) {
-			dirs = append(dirs, dir)
+		if err == nil && d.Type().IsRegular() {
+			seen = a.look(path, which...)
 		}
-	}
-	return dirs
+		return nil
+	})
+	return seen
 }
 
-// others are the processes that are not of this box: ralph, and one of the same user.
-func (a *attempt) others() []string {
-	return append(a.ralph(), fmt.Sprintf("/proc/%d", a.Victim))
-}
-
-func (a *attempt) inAll(name string, which ...string) string {
-	for _, dir := range processes() {
-		if seen := a.look(filepath.Join(dir, name), which...); seen != "" {
-			return seen
-		}
-	}
-	return ""
-}
-
-func (a *attempt) openFiles() string {
-	for _, dir := range processes() {
-		if !a.ofRun(dir) {
-			continue
-		}
-		fds, _ := os.ReadDir(dir + "/fd")
-		for _, fd := range fds {
-			path := filepath.Join(dir, "fd", fd.Name())
-			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-				continue
-			}
-			if seen := a.look(path, keys...); seen != "" {
-				return seen
-			}
-		}
-	}
-	return ""
-}
-
-// secretProbes look for keys where a process can look without tracing anyone.
+// secretProbes look for keys where a process can look without tracing another one.
 var secretProbes = []probe{
-	{ownKey, "own environment", forbidden, func(a *attempt) string {
-		return a.seek([]byte(strings.Join(os.Environ(), "\n")), keys...)
+	{ownKey, "own environment", everyone, func(a *attempt) string {
+		return a.seek([]byte(strings.Join(os.Environ(), "\n")), strings.Split(keys, ",")...)
 	}},
-	{ownKey, "own environment, as it began", forbidden, func(a *attempt) string {
-		return a.look("/proc/self/environ", keys...)
-	}},
-	{ownKey, "own arguments", forbidden, func(a *attempt) string { return a.look("/proc/self/cmdline", keys...) }},
-	{ownKey, "own open files", forbidden, func(a *attempt) string {
-		for fd := 3; fd < 64; fd++ {
-			if info, err := os.Stat(fmt.Sprintf("/proc/self/fd/%d", fd)); err == nil && info.Mode().IsRegular() {
-				if seen := a.look(fmt.Sprintf("/proc/self/fd/%d", fd), keys...); seen != "" {
-					return seen
-				}
-			}
-		}
-		return ""
-	}},
-	{ownKey, "a token of the runner in its environment", forbidden, func(a *attempt) string {
+	{ownKey, "own environment, as it began", everyone, finds(keys, "/proc/self/environ")},
+	{ownKey, "own arguments", everyone, finds(keys, "/proc/self/cmdline")},
+	{ownKey, "own open files", everyone, finds(keys, "/proc/self/fd/*")},
+	{ownKey, "a token of the runner in its environment", everyone, func(a *attempt) string {
 		for _, entry := range os.Environ() {
 			for _, name := range []string{"ACTIONS_", "GITHUB_", "RUNNER_", "INPUT_", "GH_TOKEN", "SSH_AUTH_SOCK"} {
 				if strings.HasPrefix(entry, name) {
@@ -175,94 +102,89 @@ var secretProbes = []probe{
 		}
 		return ""
 	}},
-	{othersKey, "environment of every process", forbidden, func(a *attempt) string {
-		return a.inAll("environ", keys...)
-	}},
-	{othersKey, "environment of every thread", forbidden, func(a *attempt) string {
-		for _, dir := range a.ralph() {
-			tasks, _ := filepath.Glob(dir + "/task/*/environ")
-			for _, path := range tasks {
-				if seen := a.look(path, keys...); seen != "" {
-					return seen
-				}
-			}
-		}
-		return ""
-	}},
-	{othersKey, "arguments of every process", forbidden, func(a *attempt) string {
-		return a.inAll("cmdline", keys...)
-	}},
-	{othersKey, "open files of every process", forbidden, (*attempt).openFiles},
-	{filesKey, "ralph's directory for temporary files", forbidden, func(a *attempt) string {
-		return a.among(keys, a.Temp)
-	}},
-	{filesKey, "directories for temporary files", forbidden, func(a *attempt) string {
-		return a.among(keys, os.TempDir(), "/var/tmp", "/dev/shm", "/run/user", "/run/ralph")
-	}},
-	{filesKey, "the worktree and its repository", forbidden, func(a *attempt) string {
-		dir, _ := os.Getwd()
-		return a.among(keys, dir, a.Tree)
-	}},
-	{filesKey, "its own home and caches", forbidden, func(a *attempt) string {
+	{othersKey, "environment of every process", everyone, finds(keys, "$all/environ")},
+	{othersKey, "environment of every thread", everyone, finds(keys, "$ralph/task/*/environ")},
+	{othersKey, "arguments of every process", everyone, finds(keys, "$all/cmdline")},
+	{othersKey, "open files of every process", everyone, finds(keys, "$run/fd/*")},
+	{filesKey, "ralph's directory for temporary files", everyone, finds(keys, "$temp")},
+	{filesKey, "directories for temporary files", everyone,
+		finds(keys, "$tmp", "/var/tmp", "/dev/shm", "/run/user", "/run/ralph")},
+	{filesKey, "the worktree and its repository", everyone, finds(keys, "$here", "$tree")},
+	{filesKey, "its own home and caches", everyone, func(a *attempt) string {
 		if os.Getenv("HOME") == a.Home {
 			return "" // which is the user's, and another probe's
 		}
-		return a.among(keys, os.Getenv("HOME"), os.Getenv("GOCACHE"))
+		return finds(keys, "$own", "$cache")(a)
 	}},
-	{filesKey, "journals and logs of the run", inClone, func(a *attempt) string {
-		return a.among(keys, filepath.Join(a.Tree, ".ralph"))
-	}},
-	{filesKey, "ralph's state and caches in the user's home", forbidden, func(a *attempt) string {
-		return a.among(keys, filepath.Join(a.Home, ".local/state/ralph"), filepath.Join(a.Home, ".cache/ralph"))
-	}},
-	{homeKeys, "a key for ssh", forbidden, func(a *attempt) string {
-		return a.look(a.Home+"/.ssh/id_ed25519", "ssh")
-	}},
-	{homeKeys, "the login of the agent", forbidden, func(a *attempt) string {
-		return a.among([]string{"login"}, a.Home+"/.claude/.credentials.json", a.Home+"/.claude.json",
-			filepath.Join(os.Getenv("HOME"), ".claude"), filepath.Join(os.Getenv("HOME"), ".claude.json"))
-	}},
-	{homeKeys, "logins of other programs", forbidden, func(a *attempt) string {
-		return a.among([]string{"logins"}, a.Home+"/.netrc", a.Home+"/.git-credentials", a.Home+"/.docker",
-			a.Home+"/.aws", a.Home+"/.config/gh", a.Home+"/.npmrc")
-	}},
-	{homeKeys, "the history of a shell", forbidden, func(a *attempt) string {
-		return a.look(a.Home+"/.bash_history", "history")
-	}},
-	{homeKeys, "by a name of the home in /proc", forbidden, func(a *attempt) string {
-		for _, dir := range a.others() {
-			if seen := a.look(dir+"/root"+a.Home+"/.ssh/id_ed25519", "ssh"); seen != "" {
-				return seen
-			}
-			if seen := a.look(dir+"/cwd/../home/.ssh/id_ed25519", "ssh"); seen != "" {
-				return seen
-			}
-		}
-		return ""
-	}},
-	{homeKeys, "by a link that it makes", forbidden, func(a *attempt) string {
-		link := filepath.Join(os.TempDir(), "probe-link")
-		defer os.Remove(link)
-		_ = os.Symlink(a.Home, link)
-		return a.look(link+"/.ssh/id_ed25519", "ssh")
-	}},
-	{homeKeys, "by a hard link that it makes", forbidden, func(a *attempt) string {
-		link := filepath.Join(os.Getenv("HOME"), "probe-hard")
-		defer os.Remove(link)
-		if os.Link(a.Home+"/.ssh/id_ed25519", link) != nil {
-			return ""
-		}
-		return a.look(link, "ssh")
-	}},
-	{homeKeys, "of other users", forbidden, func(a *attempt) string {
+	{filesKey, "ralph's state and caches in the user's home", everyone,
+		finds(keys, "$home/.local/state/ralph", "$home/.cache/ralph")},
+	{filesKey, "the core of a child of its own", everyone, (*attempt).core},
+	{kernelKey, "keyrings", everyone, (*attempt).keyrings},
+	{kernelKey, "a segment of shared memory", everyone, (*attempt).sharedMemory},
+	{homeKeys, "a key for ssh", everyone, finds("ssh", "$home/.ssh/id_ed25519")},
+	{homeKeys, "the login of the agent", everyone,
+		finds("login", "$home/.claude/.credentials.json", "$home/.claude.json", "$own/.claude", "$own/.claude.json")},
+	{homeKeys, "logins of other programs", everyone, finds("logins", "$home/.netrc", "$home/.git-credentials",
+		"$home/.docker", "$home/.aws", "$home/.config/gh", "$home/.npmrc")},
+	{homeKeys, "by a name of the home in /proc", everyone,
+		finds("ssh", "$others/root$home/.ssh/id_ed25519", "$others/cwd/../home/.ssh/id_ed25519")},
+	{homeKeys, "by a link that it makes", everyone, linked(os.Symlink, "$tmp", "$home", "/.ssh/id_ed25519", readKey)},
+	{homeKeys, "by a hard link that it makes", everyone, linked(os.Link, "$own", "$home/.ssh/id_ed25519", "", readKey)},
+	{homeKeys, "of other users", everyone, func(a *attempt) string {
 		homes, _ := filepath.Glob("/home/*")
 		for _, home := range append(homes, "/root") {
 			for _, name := range []string{".ssh", ".netrc", ".bashrc", ".profile", ".bash_history", ".gnupg"} {
-				if home != a.Home && opens(os.O_RDONLY, filepath.Join(home, name)) != "" {
+				if home != a.Home && open(os.O_RDONLY, filepath.Join(home, name)) != "" {
 					return name + " in " + home
 				}
 			}
 		}
 		return ""
 	}},
+}
+
+func readKey(a *attempt, path string) string { return a.look(path, "ssh") }
+
+// core lets a child of its own end with a core, if it can write one, and looks into it.
+func (a *attempt) core() string {
+	dir, err := os.MkdirTemp("", "probe-core")
+	if err != nil {
+		return ""
+	}
+	defer os.RemoveAll(dir)
+	run("sh", "-c", `cd "$0" && ulimit -c unlimited && kill -ABRT $$`, dir)
+	return a.below(dir, strings.Split(keys, ",")...)
+}
+
+// keyrings looks through the keys that the kernel keeps for a user and a session.
+func (a *attempt) keyrings() string {
+	for _, ring := range []int{unix.KEY_SPEC_USER_KEYRING, unix.KEY_SPEC_USER_SESSION_KEYRING,
+		unix.KEY_SPEC_SESSION_KEYRING} {
+		id, err := unix.KeyctlSearch(ring, "user", "ralph-probe", 0)
+		if err != nil {
+			continue
+		}
+		b := make([]byte, 4096)
+		if n, err := unix.KeyctlBuffer(unix.KEYCTL_READ, id, b, 0); err == nil && n <= len(b) {
+			if name := a.seek(b[:n], "keyring"); name != "" {
+				return "a key of the kernel's"
+			}
+		}
+	}
+	return ""
+}
+
+func (a *attempt) sharedMemory() string {
+	if a.Memory <= 0 {
+		return ""
+	}
+	b, err := unix.SysvShmAttach(a.Memory, 0, unix.SHM_RDONLY)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = unix.SysvShmDetach(b) }()
+	if a.seek(append([]byte{}, b...), "memory") != "" {
+		return "segment of another"
+	}
+	return ""
 }
