@@ -49,9 +49,9 @@ func startHub(ts *testscript.TestScript, _ bool, _ []string) {
 	hub.SetPermission("alice", "demo", "mallory", "read")
 	hub.AddToken(aliceToken, "alice", fake.PAT)
 	hub.AddLimitedToken(fake.Token{Value: noWorkflows, Login: "alice", Kind: fake.PAT,
-		Permissions: &fake.Permissions{Contents: "write", Issues: "write", PullRequests: "write"}})
+		Permissions: fake.Permissions{"contents": "write", "issues": "write", "pull_requests": "write"}})
 	hub.AddLimitedToken(fake.Token{Value: jobToken, Kind: fake.Actions,
-		Permissions: &fake.Permissions{Contents: "read", Issues: "read"}})
+		Permissions: fake.Permissions{"contents": "read", "issues": "read"}})
 	hub.AddToken(writerToken, "github-actions[bot]", fake.Actions)
 	_, err = hub.CommitFiles("alice", "demo", "main", "begin", map[string]string{
 		"Makefile":             "test:\n\ttrue\n",
@@ -203,7 +203,7 @@ func payload(ts *testscript.TestScript, _ bool, args []string) {
 		text = hub.CommentEditedPayload("alice", "demo", id, "hello", rest[0])
 	case "closed":
 		hub.CloseIssue("alice", "demo", 1)
-		text = hub.IssueClosedPayload("alice", "demo", 1, rest[0])
+		text = hub.ClosedPayload("alice", "demo", 1, rest[0])
 	case "reviewed":
 		text = hub.ReviewPayload("alice", "demo",
 			hub.AddReview("alice", "demo", 2, fake.Review{Author: rest[0], State: "CHANGES_REQUESTED", Body: rest[1]}))

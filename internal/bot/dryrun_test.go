@@ -56,7 +56,7 @@ func TestExplainSaysWhatAJobSays(t *testing.T) {
 		{"fix where there is no pull request", comment("alice", "/ralph fix"), "drop"},
 		{"an issue that was closed", func(w *world) (string, []byte) {
 			w.gh.CloseIssue(owner, name, w.issue)
-			return "issues", w.gh.IssueClosedPayload(owner, name, w.issue, "mallory")
+			return "issues", w.gh.ClosedPayload(owner, name, w.issue, "mallory")
 		}, "ignore"},
 		{"a fork", func(w *world) (string, []byte) {
 			n := w.gh.AddPull(owner, name, fake.Pull{Title: "mine", Head: "mine", HeadRepo: "mallory/demo", Author: "mallory"})

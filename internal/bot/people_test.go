@@ -150,11 +150,11 @@ func TestLabelsAfterTheMerge(t *testing.T) {
 			w.env["GITHUB_RUN_ID"] = "80"
 			if how == "closed" {
 				w.gh.CloseIssue(owner, name, w.issue)
-				w.must("")(w.action(context.Background(), "issues", w.gh.IssueClosedPayload(owner, name, w.issue, "alice")))
+				w.must("")(w.action(context.Background(), "issues", w.gh.ClosedPayload(owner, name, w.issue, "alice")))
 			} else {
 				pr := w.gh.Pulls(owner, name)[0].Number
 				w.gh.Merge(owner, name, pr, "alice")
-				w.must("")(w.action(context.Background(), "pull_request_target", w.gh.PullClosedPayload(owner, name, pr, "alice")))
+				w.must("")(w.action(context.Background(), "pull_request_target", w.gh.ClosedPayload(owner, name, pr, "alice")))
 			}
 			if got := w.labels(); got != "bug" {
 				t.Errorf("labels %s", got)

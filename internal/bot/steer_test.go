@@ -71,7 +71,7 @@ func TestStop(t *testing.T) {
 			func(w *world) (loop.Result, error) { return w.comment("alice", "/ralph stop") }},
 		{"the issue is closed", "issue closed by mallory", func(w *world) (loop.Result, error) {
 			w.gh.CloseIssue(owner, name, w.issue)
-			return w.action(context.Background(), "issues", w.gh.IssueClosedPayload(owner, name, w.issue, "mallory"))
+			return w.action(context.Background(), "issues", w.gh.ClosedPayload(owner, name, w.issue, "mallory"))
 		}},
 		{"the label is taken off", "label ralph:running taken off by alice", func(w *world) (loop.Result, error) {
 			w.gh.Unlabel(owner, name, w.issue, "ralph:running", "alice")
@@ -200,8 +200,8 @@ func TestStopOnThePullRequest(t *testing.T) {
 		stop       func(w *world, pull int) (loop.Result, error)
 	}{
 		{"it is closed", "pull request closed by alice", func(w *world, pull int) (loop.Result, error) {
-			w.gh.ClosePull(owner, name, pull)
-			return w.action(context.Background(), "pull_request_target", w.gh.PullClosedPayload(owner, name, pull, "alice"))
+			w.gh.CloseIssue(owner, name, pull)
+			return w.action(context.Background(), "pull_request_target", w.gh.ClosedPayload(owner, name, pull, "alice"))
 		}},
 		{"a command", "asked to stop by alice", func(w *world, pull int) (loop.Result, error) {
 			id := w.gh.AddComment(owner, name, pull, fake.Comment{Author: "alice", Body: "/ralph stop"})

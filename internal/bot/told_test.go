@@ -61,7 +61,7 @@ func TestClosedPullRequestIsNotReady(t *testing.T) {
 	result, err := w.meanwhile(func() {
 		pull := w.gh.Pulls(owner, name)[0]
 		w.gh.EditIssue(owner, name, pull.Number, "Mine", pull.Body)
-		w.gh.ClosePull(owner, name, pull.Number)
+		w.gh.CloseIssue(owner, name, pull.Number)
 	})
 	if err != nil || result.Outcome != loop.Done {
 		t.Fatalf("outcome %s (%s), %v", result.Outcome, result.Reason, err)

@@ -67,7 +67,7 @@ func TestLabelOnAPullRequestComesOff(t *testing.T) {
 	pull := w.must(loop.Done)(w.label("alice")).State.Post.Pull
 	w.gh.Label(owner, name, pull, "ralph", "alice")
 	if result, err := w.action(context.Background(), "pull_request_target",
-		w.gh.PullLabeledPayload(owner, name, pull, "ralph", "alice")); result.Outcome != "" || err != nil {
+		w.gh.LabeledPayload(owner, name, pull, "ralph", "alice")); result.Outcome != "" || err != nil {
 		t.Errorf("with nothing to take up: %s (%s), %v", result.Outcome, result.Reason, err)
 	}
 	if labels := w.gh.Issue(owner, name, pull).Labels; len(labels) != 0 {

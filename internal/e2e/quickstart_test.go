@@ -69,7 +69,7 @@ func TestQuickStart(t *testing.T) {
 	play("another label", "issues", s.hub.UnlabeledPayload("alice", "demo", 1, "bug", "alice"), false)
 	play("unlabel", "issues", s.hub.UnlabeledPayload("alice", "demo", 1, "ralph:running", "alice"), true)
 	s.hub.CloseIssue("alice", "demo", 1)
-	play("close", "issues", s.hub.IssueClosedPayload("alice", "demo", 1, "alice"), true)
+	play("close", "issues", s.hub.ClosedPayload("alice", "demo", 1, "alice"), true)
 	missed := s.hub.AddIssue("alice", "demo", fake.Issue{Title: "Say it again", Body: "In turns.txt."})
 	s.hub.Label("alice", "demo", missed, "ralph", "alice")
 	play("schedule", "schedule", s.hub.SchedulePayload("alice", "demo"), true)

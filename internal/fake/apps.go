@@ -12,7 +12,6 @@ import (
 // appState is what there is of Apps and of those who use them.
 type appState struct {
 	apps          []*App
-	strangers     []*App              // that wrote check runs and were never installed by a test
 	organisations map[string][]string // their owners, by lower login
 	manifests     map[string]*App     // Apps that no one has asked the credentials of, by code
 	signIns       map[string]*signIn  // people who come back to an App, by code
@@ -28,7 +27,7 @@ type App struct {
 	Owner          string
 	InstallationID int64
 	Key            *rsa.PublicKey // checks the web tokens
-	Permissions    *Permissions   // what the App asks for, and its first installation was granted; nil for all of them
+	Permissions    Permissions    // what the App asks for, and its first installation was granted
 	// Hook is where webhooks go and what they are signed with; an empty URL: no webhooks. Events are the webhook events
 	// that it hears of: "issues".
 	Hook   Hook
@@ -59,26 +58,10 @@ type installation struct {
 	id          int64
 	owner       string
 	repos       []string // names; nil: all of the owner's
-	permissions *Permissions
+	permissions Permissions
 	suspended   bool
 	gone        bool
-	createdAt   time.Time
 }
-
-// everything is what an App has when a test says nothing of it.
-var everything = Permissions{
-	Actions: "write", Administration: "read", Checks: "write", Contents: "write", Issues: "write", PullRequests: "write",
-	Members: "read", Secrets: "read", Statuses: "write", Workflows: "write",
-}
-
-func grantedBy(p *Permissions) map[string]string {
-	if p == nil {
-		return everything.granted()
-	}
-	return p.granted()
-}
-
-func (a *App) granted() map[string]string { return grantedBy(a.Permissions) }
 
 // AddApp registers an App.
 func (g *GitHub) AddApp(a App) {
@@ -94,8 +77,7 @@ func (g *GitHub) addApp(a App) *App {
 	}
 	if a.InstallationID != 0 {
 		g.lastID = max(g.lastID, a.InstallationID)
-		a.installations = []*installation{{id: a.InstallationID, owner: a.Owner, permissions: a.Permissions,
-			createdAt: g.time()}}
+		a.installations = []*installation{{id: a.InstallationID, owner: a.Owner, permissions: a.Permissions}}
 	}
 	g.apps = append(g.apps, &a)
 	return &a
@@ -109,7 +91,7 @@ func (g *GitHub) Install(app int64, owner string, repositories ...string) int64 
 }
 
 func (g *GitHub) install(a *App, owner string, repositories []string) *installation {
-	in := &installation{id: g.id(), owner: g.user(owner).login, permissions: a.Permissions, createdAt: g.time()}
+	in := &installation{id: g.id(), owner: g.user(owner).login, permissions: a.Permissions}
 	if len(repositories) > 0 {
 		in.repos = slices.Clone(repositories)
 	}
@@ -134,8 +116,8 @@ func (g *GitHub) Suspend(installation int64, suspended bool) {
 	in.suspended = suspended
 }
 
-// Grant sets what an installation was granted, nil for everything. Tokens that there are keep what they have.
-func (g *GitHub) Grant(installation int64, p *Permissions) {
+// Grant sets what an installation was granted. Tokens that there are keep what they have.
+func (g *GitHub) Grant(installation int64, p Permissions) {
 	defer g.lock()()
 	_, in := g.mustInstallation(installation)
 	in.permissions = p
@@ -248,7 +230,7 @@ func (g *GitHub) getApp(r *request) answer {
 
 func (g *GitHub) ownAppShape(app *App) object {
 	return object{"id": app.ID, "slug": app.Slug, "owner": g.userShape(app.Owner), "name": app.name,
-		"html_url": g.url + "/apps/" + app.Slug, "permissions": app.granted(), "events": app.events(),
+		"html_url": g.url + "/apps/" + app.Slug, "permissions": app.Permissions.granted(), "events": app.events(),
 		"installations_count": len(app.installations)}
 }
 
@@ -260,8 +242,6 @@ func (a *App) events() []string {
 }
 
 func (g *GitHub) installationShape(app *App, in *installation) object {
-	at := stamp(in.createdAt)
-	api := fmt.Sprintf("%s/app/installations/%d", g.APIURL(), in.id)
 	kind, page, chosen := "User", fmt.Sprintf("%s/settings/installations/%d", g.url, in.id), "all"
 	if g.organisations[strings.ToLower(in.owner)] != nil {
 		kind, page = "Organization", fmt.Sprintf("%s/organizations/%s/settings/installations/%d", g.url, in.owner, in.id)
@@ -269,15 +249,11 @@ func (g *GitHub) installationShape(app *App, in *installation) object {
 	if in.repos != nil {
 		chosen = "selected"
 	}
-	o := object{
-		"id": in.id, "account": g.userShape(in.owner), "repository_selection": chosen,
-		"access_tokens_url": api + "/access_tokens", "repositories_url": g.APIURL() + "/installation/repositories",
-		"html_url": page, "app_id": app.ID, "app_slug": app.Slug, "target_id": g.user(in.owner).id, "target_type": kind,
-		"permissions": grantedBy(in.permissions), "events": app.events(), "created_at": at, "updated_at": at,
-		"single_file_name": nil, "suspended_by": nil, "suspended_at": nil,
-	}
+	o := object{"id": in.id, "account": g.userShape(in.owner), "repository_selection": chosen, "html_url": page,
+		"app_id": app.ID, "app_slug": app.Slug, "target_type": kind, "permissions": in.permissions.granted(),
+		"events": app.events(), "suspended_at": nil}
 	if in.suspended {
-		o["suspended_by"], o["suspended_at"] = g.userShape(in.owner), at
+		o["suspended_at"] = stamp(g.time())
 	}
 	return o
 }
@@ -289,36 +265,28 @@ func (g *GitHub) listInstallations(r *request) answer {
 }
 
 func (g *GitHub) getInstallation(r *request) answer {
-	in := r.token.app.on(r.repo)
-	if in == nil {
-		return notFound()
-	}
-	return ok(g.installationShape(r.token.app, in))
+	return ok(g.installationShape(r.token.app, found(r.token.app.on(r.repo))))
 }
 
 func (g *GitHub) getInstallationByID(r *request) answer {
-	in := found(r.token.app.installation(r.number("id")))
-	return ok(g.installationShape(r.token.app, in))
+	return ok(g.installationShape(r.token.app, found(r.token.app.installation(r.number("id")))))
 }
 
 func (g *GitHub) createInstallationToken(r *request) answer {
 	app := r.token.app
-	in := app.installation(r.number("id"))
-	switch {
-	case in == nil:
-		return notFound()
-	case in.suspended:
+	in := found(app.installation(r.number("id")))
+	if in.suspended {
 		return failure(http.StatusForbidden, "This installation has been suspended")
 	}
 	var body *struct { // a pointer: ghinstallation sends null
-		Repositories  []string          `json:"repositories"`
-		RepositoryIDs []int64           `json:"repository_ids"`
-		Permissions   map[string]string `json:"permissions"`
+		Repositories  []string    `json:"repositories"`
+		RepositoryIDs []int64     `json:"repository_ids"`
+		Permissions   Permissions `json:"permissions"`
 	}
 	if len(r.body) > 0 {
 		r.decode(&body)
 	}
-	granted := grantedBy(in.permissions)
+	granted := in.permissions.granted()
 	made := &token{login: app.bot(), kind: Installation, app: app, installation: in, permissions: in.permissions,
 		ends: g.now().Add(time.Hour)}
 	if body != nil && body.Permissions != nil {
@@ -327,7 +295,7 @@ func (g *GitHub) createInstallationToken(r *request) answer {
 				return unprocessable("The permissions requested are not granted to this installation.")
 			}
 		}
-		granted, made.permissions = body.Permissions, fromNames(body.Permissions)
+		granted, made.permissions = body.Permissions, body.Permissions
 	}
 	o := object{"permissions": granted, "repository_selection": "all", "expires_at": stamp(made.ends)}
 	if body != nil && (len(body.Repositories) > 0 || len(body.RepositoryIDs) > 0) {
@@ -365,9 +333,6 @@ func (g *GitHub) chosen(in *installation, names []string, ids []int64) []*repo {
 
 // deleteInstallationToken revokes the token that it is asked with.
 func (g *GitHub) deleteInstallationToken(r *request) answer {
-	if r.token.kind != Installation {
-		return failure(http.StatusForbidden, "Resource not accessible by this token")
-	}
 	for value, t := range g.tokens {
 		if t == r.token {
 			delete(g.tokens, value)
@@ -378,13 +343,9 @@ func (g *GitHub) deleteInstallationToken(r *request) answer {
 }
 
 func (g *GitHub) listInstallationRepositories(r *request) answer {
-	if r.token.kind != Installation || r.token.installation == nil {
-		return failure(http.StatusForbidden, "Resource not accessible by this token")
-	}
-	all := g.reposOf(r.token.installation)
-	if r.token.repos != nil {
-		all = slices.DeleteFunc(all, func(one *repo) bool { return !named(r.token.repos, one.name) })
-	}
+	all := slices.DeleteFunc(g.reposOf(found(r.token.installation)), func(one *repo) bool {
+		return r.token.repos != nil && !named(r.token.repos, one.name)
+	})
 	return counted(page(g, r, all, func(one *repo) object { return g.repoShape(one, "") }), "repositories", len(all))
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -126,9 +125,7 @@ func (g *GitHub) listCheckRuns(r *request) answer {
 			continue
 		}
 		seen[key] = true
-		if (q.Get("check_name") == "" || q.Get("check_name") == c.Name) &&
-			(q.Get("status") == "" || q.Get("status") == c.Status) &&
-			(q.Get("app_id") == "" || q.Get("app_id") == strconv.FormatInt(c.app.ID, 10)) {
+		if q.Get("check_name") == "" || q.Get("check_name") == c.Name {
 			found = append(found, c)
 		}
 	}
@@ -138,14 +135,7 @@ func (g *GitHub) listCheckRuns(r *request) answer {
 
 // commitOf is the commit that a branch, a tag or an id names; empty for none. Callers hold the lock.
 func (g *GitHub) commitOf(r *repo, ref string) string {
-	plain := ref
-	for _, prefix := range []string{"heads/", "tags/"} {
-		if len(plain) > len(prefix) && plain[:len(prefix)] == prefix {
-			plain = "refs/" + plain
-		}
-	}
-	return cmp.Or(g.branchSHA(r, ref),
-		g.read(r, "rev-parse", "--verify", "--quiet", "--end-of-options", plain+"^{commit}"))
+	return cmp.Or(g.branchSHA(r, ref), g.read(r, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}"))
 }
 
 // CheckRun is one check run on a commit.
@@ -188,7 +178,6 @@ type suite struct {
 	app    *App
 	sha    string
 	branch string
-	at     time.Time
 }
 
 // actionsApp is the App behind GITHUB_TOKEN, with its true number.
@@ -218,7 +207,7 @@ func (g *GitHub) suite(r *repo, app *App, sha string) *suite {
 			return s
 		}
 	}
-	s := &suite{id: g.id(), app: app, sha: sha, branch: g.branchAt(r, sha), at: g.time()}
+	s := &suite{id: g.id(), app: app, sha: sha, branch: g.branchAt(r, sha)}
 	r.suites = append(r.suites, s)
 	return s
 }
@@ -230,19 +219,12 @@ func (g *GitHub) branchAt(r *repo, sha string) string {
 	return name
 }
 
-// appOf finds an App by its slug, or makes one up. Callers hold the lock.
+// appOf is the App of a slug, which need not be registered. Callers hold the lock.
 func (g *GitHub) appOf(slug string) *App {
 	if slug == "" || slug == actionsApp.Slug {
 		return actionsApp
 	}
-	for _, a := range slices.Concat(g.apps, g.strangers) {
-		if a.Slug == slug {
-			return a
-		}
-	}
-	a := &App{ID: g.id(), Slug: slug, Owner: slug}
-	g.strangers = append(g.strangers, a)
-	return a
+	return &App{ID: g.id(), Slug: slug, Owner: slug}
 }
 
 // AddCheckRun puts a check run on a commit, as CI would, and returns its id. One of github-actions is the job of a
@@ -271,22 +253,6 @@ func (g *GitHub) AddCheckRun(owner, name string, c CheckRun) int64 {
 	return added.ID
 }
 
-// FinishCheckRun completes a check run with a conclusion, as in "failure".
-func (g *GitHub) FinishCheckRun(owner, name string, id int64, conclusion string) {
-	defer g.lock()()
-	c := g.mustCheckRun(owner, name, id)
-	c.Status, c.Conclusion, c.CompletedAt = "completed", conclusion, g.time()
-}
-
-func (g *GitHub) mustCheckRun(owner, name string, id int64) *checkRun {
-	r := g.mustRepo(owner, name)
-	c := r.findCheckRun(id)
-	if c == nil {
-		panic(fmt.Sprintf("fake: there is no check run %d in %s", id, r))
-	}
-	return c
-}
-
 // CheckRuns reads the check runs on a commit, oldest first, with their annotations.
 func (g *GitHub) CheckRuns(owner, name, sha string) []CheckRun {
 	defer g.lock()()
@@ -313,29 +279,19 @@ func (g *GitHub) getCheckSuite(r *request) answer {
 // bot is the login that an App writes as.
 func (a *App) bot() string { return a.Slug + "[bot]" }
 
-func (r *repo) checkRunsOf(s *suite) []*checkRun {
-	var all []*checkRun
-	for _, c := range r.checkRuns {
-		if c.suite == s {
-			all = append(all, c)
-		}
-	}
-	return all
-}
-
 func (g *GitHub) suiteShape(r *repo, s *suite) object {
 	status, conclusion := s.state(r)
-	return object{
-		"id": s.id, "head_branch": text(s.branch), "head_sha": s.sha, "status": status, "conclusion": text(conclusion),
-		"app": g.appShape(s.app), "created_at": stamp(s.at), "updated_at": stamp(g.time()),
-	}
+	return object{"id": s.id, "head_branch": text(s.branch), "head_sha": s.sha, "status": status,
+		"conclusion": text(conclusion), "app": g.appShape(s.app), "updated_at": stamp(g.time())}
 }
 
 // state is what a suite's newest run of each name comes to.
 func (s *suite) state(r *repo) (status, conclusion string) {
 	newest := map[string]*checkRun{}
-	for _, c := range r.checkRunsOf(s) {
-		newest[c.Name] = c
+	for _, c := range r.checkRuns {
+		if c.suite == s {
+			newest[c.Name] = c
+		}
 	}
 	conclusion = "success"
 	for _, c := range newest {
@@ -346,9 +302,6 @@ func (s *suite) state(r *repo) (status, conclusion string) {
 		default:
 			conclusion = "failure"
 		}
-	}
-	if len(newest) == 0 {
-		return "queued", ""
 	}
 	return "completed", conclusion
 }
@@ -366,7 +319,6 @@ type status struct {
 	Status
 	id  int64
 	sha string
-	at  time.Time
 }
 
 // AddStatus sets a status on a commit, as CI would.
@@ -378,7 +330,7 @@ func (g *GitHub) AddStatus(owner, name, sha string, s Status) {
 func (g *GitHub) status(r *repo, sha string, s Status) *status {
 	s.Context, s.Creator = cmp.Or(s.Context, "default"), cmp.Or(s.Creator, r.owner)
 	g.user(s.Creator)
-	added := &status{Status: s, id: g.id(), sha: sha, at: g.time()}
+	added := &status{Status: s, id: g.id(), sha: sha}
 	r.statuses = append(r.statuses, added)
 	return added
 }
@@ -408,21 +360,15 @@ func (g *GitHub) createStatus(r *request) answer {
 	s := g.status(r.repo, sha, Status{
 		Context: in.Context, State: in.State, Description: in.Description, TargetURL: in.TargetURL, Creator: r.token.login,
 	})
-	o := g.statusShape(r.repo, s)
-	o["creator"] = g.userShape(s.Creator)
-	return created(o)
+	return created(statusShape(s))
 }
 
-func (g *GitHub) statusShape(r *repo, s *status) object {
-	o := object{
-		"id": s.id, "node_id": node("SC", s.id), "url": fmt.Sprintf("%s/statuses/%s", g.repoAPI(r), s.sha), "state": s.State,
-		"description": text(s.Description), "target_url": text(s.TargetURL), "context": s.Context, "created_at": stamp(s.at),
-		"updated_at": stamp(s.at), "avatar_url": fmt.Sprintf("%s/avatars/u/%d", g.url, g.user(s.Creator).id),
-	}
-	return o
+func statusShape(s *status) object {
+	return object{"id": s.id, "state": s.State, "description": text(s.Description), "target_url": text(s.TargetURL),
+		"context": s.Context}
 }
 
-// getCombinedStatus is the newest status of each context, and what they come to.
+// getCombinedStatus is the newest status of each context.
 func (g *GitHub) getCombinedStatus(r *request) answer {
 	sha := g.commitOf(r.repo, r.parts["ref"])
 	if sha == "" {
@@ -434,29 +380,5 @@ func (g *GitHub) getCombinedStatus(r *request) answer {
 			newest = append(newest, s)
 		}
 	}
-	a := page(g, r, newest, func(s *status) object { return g.statusShape(r.repo, s) })
-	api := g.repoAPI(r.repo)
-	a.body = object{
-		"state": combined(newest), "statuses": a.body, "sha": sha, "total_count": len(newest),
-		"repository": g.repoShape(r.repo, ""),
-		"commit_url": api + "/commits/" + sha, "url": api + "/commits/" + sha + "/status",
-	}
-	return a
-}
-
-// combined is failure when any status is one, pending when any is or without any, and otherwise success.
-func combined(all []*status) string {
-	worst := "success"
-	if len(all) == 0 {
-		return "pending"
-	}
-	for _, s := range all {
-		switch s.State {
-		case "error", "failure":
-			return "failure"
-		case "pending":
-			worst = "pending"
-		}
-	}
-	return worst
+	return counted(page(g, r, newest, statusShape), "statuses", len(newest))
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -29,11 +28,7 @@ func (g *GitHub) getContents(r *request) answer {
 	case "":
 		return notFound()
 	case "tree":
-		return g.listDirectory(r, commit, ref, name)
-	case "blob":
-	default:
-		r.oddBody = append(r.oddBody, name+" is a "+kind+", and the stand-in answers with files and directories alone")
-		return notFound()
+		return g.listDirectory(r, commit, name)
 	}
 	size, err := strconv.Atoi(g.read(r.repo, "cat-file", "-s", sha))
 	if err != nil {
@@ -47,31 +42,25 @@ func (g *GitHub) getContents(r *request) answer {
 		}
 		content, encoding = base64.StdEncoding.EncodeToString([]byte(raw)), "base64"
 	}
-	one := g.entryShape(r.repo, "blob", sha, ref, name, size)
+	one := entryShape("blob", sha, name, size)
 	one["content"], one["encoding"] = content, encoding
 	return ok(one)
 }
 
 // entryShape is a file or a directory, without its content.
-func (g *GitHub) entryShape(r *repo, kind, sha, ref, name string, size int) object {
-	api, page := g.repoAPI(r), g.url+"/"+r.String()
-	self, git, html := api+"/contents/"+name+"?ref="+ref, api+"/git/"+kind+"s/"+sha, page+"/"+kind+"/"+ref+"/"+name
-	o := object{"type": "dir", "size": size, "name": path.Base(name), "path": name, "sha": sha, "url": self, "git_url": git,
-		"html_url": html, "download_url": nil, "_links": object{"git": git, "self": self, "html": html}}
-	if kind == "blob" {
-		o["type"], o["download_url"] = "file", page+"/raw/"+ref+"/"+name
-	}
-	return o
+func entryShape(kind, sha, name string, size int) object {
+	return object{"type": map[string]string{"blob": "file", "tree": "dir"}[kind], "size": size, "name": path.Base(name),
+		"path": name, "sha": sha}
 }
 
 // listDirectory answers with what is in a directory, as GitHub does without the files' contents.
-func (g *GitHub) listDirectory(r *request, commit, ref, name string) answer {
+func (g *GitHub) listDirectory(r *request, commit, name string) answer {
 	list := []object{}
 	for line := range strings.Lines(g.read(r.repo, "ls-tree", "--full-tree",
 		"--format=%(objecttype) %(objectname) %(objectsize) %(path)", commit, "--", name+"/")) {
 		if parts := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4); len(parts) == 4 {
 			size, _ := strconv.Atoi(strings.TrimSpace(parts[2])) // a directory has none
-			list = append(list, g.entryShape(r.repo, parts[0], parts[1], ref, parts[3], size))
+			list = append(list, entryShape(parts[0], parts[1], parts[3], size))
 		}
 	}
 	return ok(list)
@@ -91,56 +80,22 @@ func (g *GitHub) putContents(r *request) answer {
 		return unprocessable("content is not valid Base64")
 	case head == "":
 		return failure(http.StatusNotFound, fmt.Sprintf("Branch %s not found", branch))
-	case path.Clean("/"+name) != "/"+name:
-		return unprocessable("path contains a malformed path component")
 	case strings.HasPrefix(name, ".github/workflows/") && r.token.permissions != nil &&
-		r.token.permissions.Workflows != "write":
+		r.token.permissions["workflows"] != "write":
 		return r.token.forbidden()
 	case old != "" && in.SHA == "":
 		return unprocessable("Invalid request.\n\n\"sha\" wasn't supplied.")
 	case old != in.SHA:
 		return failure(http.StatusConflict, fmt.Sprintf("%s does not match %s", name, in.SHA))
 	}
-	tree, err := g.treeWith(r.repo, head, name, string(content))
+	sha, err := g.commit(r.repo, branch, g.identity(r.token.login), in.Message, fileChange("100644", name, string(content)))
 	if err != nil {
 		return unprocessable(err.Error())
-	}
-	sha, err := g.writeCommit(r.repo, r.token.login, in.Message, tree, head)
-	if err != nil {
-		return unprocessable(err.Error())
-	}
-	if _, err := runGit(r.repo.gitDir, "", "update-ref", "refs/heads/"+branch, sha, head); err != nil {
-		return failure(http.StatusConflict, fmt.Sprintf("is at %s but expected %s", g.branchSHA(r.repo, branch), head))
 	}
 	status, blob := http.StatusCreated, g.read(r.repo, "rev-parse", sha+":"+name)
 	if old != "" {
 		status = http.StatusOK
 	}
 	return answer{status: status, body: object{"commit": object{"sha": sha},
-		"content": g.entryShape(r.repo, "blob", blob, branch, name, len(content))}}
-}
-
-// treeWith is a commit's tree with one file replaced or added. Callers hold the lock.
-func (g *GitHub) treeWith(r *repo, commit, name, content string) (string, error) {
-	blob, err := runGit(r.gitDir, content, "hash-object", "-w", "--stdin")
-	if err != nil {
-		return "", err
-	}
-	index, err := os.CreateTemp("", "fake-github-index-")
-	if err != nil {
-		return "", err
-	}
-	_ = index.Close()
-	defer func() { _ = os.Remove(index.Name()) }() // in the temporary directory
-	if err := os.Remove(index.Name()); err != nil {
-		return "", err // git takes an empty file for a broken index
-	}
-	env := "GIT_INDEX_FILE=" + index.Name()
-	for _, args := range [][]string{{"read-tree", commit},
-		{"update-index", "--add", "--cacheinfo", "100644," + blob + "," + name}} {
-		if _, err := runGitEnv(r.gitDir, env, args...); err != nil {
-			return "", err
-		}
-	}
-	return runGitEnv(r.gitDir, env, "write-tree")
+		"content": entryShape("blob", blob, name, len(content))}}
 }

@@ -11,7 +11,7 @@ import (
 
 // TestDelayEnds lets a client go away during a delay: nothing may be done for it.
 func TestDelayEnds(t *testing.T) {
-	g := &GitHub{closed: make(chan struct{})}
+	g := &GitHub{running: t.Context()}
 	g.Fail(Fault{Delay: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

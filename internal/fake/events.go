@@ -51,19 +51,19 @@ func (g *GitHub) reviewCommentEvent(r *repo, is *issue, c *reviewComment) object
 
 // subjectHappened reports to Apps what happened to an issue or a pull request.
 func (g *GitHub) subjectHappened(r *repo, is *issue, action, by string) {
-	kind := "issues"
-	if is.pull != nil {
-		kind = "pull_request"
-	}
-	g.happened(r, kind, by, func() object { return g.subjectEvent(r, is, action) })
+	g.happened(r, kindOf(is), by, func() object { return g.subjectEvent(r, is, action) })
 }
 
 func (g *GitHub) labelHappened(r *repo, is *issue, action, label, by string) {
-	kind := "issues"
+	g.happened(r, kindOf(is), by, func() object { return g.labelEvent(r, is, action, label) })
+}
+
+// kindOf is the name of the events of an issue or a pull request.
+func kindOf(is *issue) string {
 	if is.pull != nil {
-		kind = "pull_request"
+		return "pull_request"
 	}
-	g.happened(r, kind, by, func() object { return g.labelEvent(r, is, action, label) })
+	return "issues"
 }
 
 // payload adds what every event has.
@@ -79,21 +79,14 @@ func (g *GitHub) payload(r *repo, sender string, o object) []byte {
 	return raw
 }
 
-// LabeledPayload is the payload of issues.labeled: sender put label on an issue. It does not put it on; Label does.
+// LabeledPayload is the payload of issues.labeled or pull_request.labeled: sender put label on. Label puts it on.
 func (g *GitHub) LabeledPayload(owner, name string, number int, label, sender string) []byte {
 	return g.labelPayload(owner, name, number, "labeled", label, sender)
 }
 
-// UnlabeledPayload is the payload of issues.unlabeled: sender took label off an issue. It does not take it off; Unlabel
-// does.
+// UnlabeledPayload is the payload of issues.unlabeled: sender took label off. Unlabel takes it off.
 func (g *GitHub) UnlabeledPayload(owner, name string, number int, label, sender string) []byte {
 	return g.labelPayload(owner, name, number, "unlabeled", label, sender)
-}
-
-// PullLabeledPayload is the payload of pull_request.labeled: sender put label on a pull request. It does not put it on;
-// Label does.
-func (g *GitHub) PullLabeledPayload(owner, name string, number int, label, sender string) []byte {
-	return g.labelPayload(owner, name, number, "labeled", label, sender)
 }
 
 func (g *GitHub) labelPayload(owner, name string, number int, action, label, sender string) []byte {
@@ -102,17 +95,8 @@ func (g *GitHub) labelPayload(owner, name string, number int, action, label, sen
 	return g.payload(r, sender, g.labelEvent(r, is, action, label))
 }
 
-// IssueClosedPayload is the payload of issues.closed for an issue that CloseIssue closed.
-func (g *GitHub) IssueClosedPayload(owner, name string, number int, sender string) []byte {
-	return g.closedPayload(owner, name, number, sender)
-}
-
-// PullClosedPayload is the payload of pull_request.closed for one that ClosePull closed or Merge merged.
-func (g *GitHub) PullClosedPayload(owner, name string, number int, sender string) []byte {
-	return g.closedPayload(owner, name, number, sender)
-}
-
-func (g *GitHub) closedPayload(owner, name string, number int, sender string) []byte {
+// ClosedPayload is the payload of issues.closed or pull_request.closed, for what CloseIssue closed or Merge merged.
+func (g *GitHub) ClosedPayload(owner, name string, number int, sender string) []byte {
 	defer g.lock()()
 	r, is := g.mustIssue(owner, name, number)
 	if !is.Closed {
@@ -162,15 +146,6 @@ func (g *GitHub) ReviewPayload(owner, name string, reviewID int64) []byte {
 		}
 	}
 	panic(fmt.Sprintf("fake: there is no review %d in %s", reviewID, r))
-}
-
-// ReviewCommentPayload is the payload of pull_request_review_comment.created for a comment of AddReview's or
-// AddReviewComment's.
-func (g *GitHub) ReviewCommentPayload(owner, name string, commentID int64) []byte {
-	defer g.lock()()
-	r := g.mustRepo(owner, name)
-	is, c := r.findReviewComment(commentID)
-	return g.payload(r, c.Author, g.reviewCommentEvent(r, is, c))
 }
 
 // WorkflowRunPayload is the payload of workflow_run.completed for a run of AddWorkflowRun's that has its conclusion.

@@ -129,7 +129,7 @@ func (g *GitHub) wait(r *http.Request, d time.Duration) bool {
 	case <-time.After(d):
 		return true
 	case <-r.Context().Done():
-	case <-g.closed:
+	case <-g.running.Done():
 	}
 	return false
 }

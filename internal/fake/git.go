@@ -2,6 +2,7 @@ package fake
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -153,26 +154,13 @@ func runGit(dir, stdin string, args ...string) (string, error) {
 }
 
 func runGitRaw(dir, stdin string, args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = dir, gitEnv(), strings.NewReader(stdin)
-	return output(cmd)
-}
-
-// runGitEnv is runGit with one more variable in the environment.
-func runGitEnv(dir, variable string, args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = dir, append(gitEnv(), variable)
-	out, err := output(cmd)
-	return strings.TrimSpace(out), err
-}
-
-func output(cmd *exec.Cmd) (string, error) {
 	count.Add()
+	cmd := exec.Command("git", args...)
 	var problems strings.Builder
-	cmd.Stderr = &problems
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stderr = dir, gitEnv(), strings.NewReader(stdin), &problems
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", cmd.Args[1], err, strings.TrimSpace(problems.String()))
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(problems.String()))
 	}
 	return string(out), nil
 }
@@ -191,33 +179,40 @@ func (g *GitHub) read(r *repo, args ...string) string {
 // its name begins with "+", which is not part of the name.
 func (g *GitHub) CommitFiles(owner, name, branch, message string, files map[string]string) (string, error) {
 	defer g.lock()()
-	r := g.mustRepo(owner, name)
-	var in strings.Builder
-	at := g.now().Unix()
-	fmt.Fprintf(&in, "commit refs/heads/%s\ncommitter %s <%s@example.com> %d +0000\ndata %d\n%s\n", branch, owner, owner,
-		at, len(message), message)
-	for _, from := range []string{branch, r.defaultBranch} {
-		if sha := g.branchSHA(r, from); sha != "" {
-			fmt.Fprintf(&in, "from %s\n", sha)
-			break
-		}
-	}
-	paths := make([]string, 0, len(files))
-	for path := range files {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	for _, path := range paths {
+	var changes strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(files)) {
 		mode, file := "100644", path
 		if rest, executable := strings.CutPrefix(path, "+"); executable {
 			mode, file = "100755", rest
 		}
-		fmt.Fprintf(&in, "M %s inline %s\ndata %d\n%s\n", mode, file, len(files[path]), files[path])
+		changes.WriteString(fileChange(mode, file, files[path]))
 	}
-	if _, err := runGit(r.gitDir, in.String(), "fast-import", "--quiet"); err != nil {
+	r := g.mustRepo(owner, name)
+	return g.commit(r, branch, fmt.Sprintf("%s <%s@example.com>", owner, owner), message, changes.String())
+}
+
+// fileChange is a file in a commit, in the language of git fast-import.
+func fileChange(mode, path, content string) string {
+	return fmt.Sprintf("M %s inline %s\ndata %d\n%s\n", mode, path, len(content), content)
+}
+
+// commit adds a commit to a branch, with changes in the language of git fast-import. Callers hold the lock.
+func (g *GitHub) commit(r *repo, branch, by, message, changes string) (sha string, err error) {
+	in := fmt.Sprintf("commit refs/heads/%s\ncommitter %s %d +0000\ndata %d\n%s\n", branch, by, g.now().Unix(), len(message),
+		message)
+	if from := cmp.Or(g.branchSHA(r, branch), g.branchSHA(r, r.defaultBranch)); from != "" {
+		in += "from " + from + "\n"
+	}
+	if _, err := runGit(r.gitDir, in+changes, "fast-import", "--quiet"); err != nil {
 		return "", fmt.Errorf("committing to %s: %w", r, err)
 	}
 	return g.branchSHA(r, branch), nil
+}
+
+// identity is an account as the author of a commit that GitHub makes.
+func (g *GitHub) identity(login string) string {
+	u := g.user(login)
+	return fmt.Sprintf("%s <%d+%s@users.noreply.github.com>", u.login, u.id, u.login)
 }
 
 // BranchSHA is the commit that a branch points to, empty when there is no such branch.
@@ -446,11 +441,7 @@ func (g *GitHub) oddRef(r *repo, ref string) bool {
 
 func (g *GitHub) refAnswer(r *repo, ref string, status int) answer {
 	sha := r.ref(ref)
-	kind := g.read(r, "cat-file", "-t", sha)
-	return answer{status: status, body: object{
-		"ref": ref, "node_id": node("REF", r.id), "url": g.repoAPI(r) + "/git/" + ref,
-		"object": object{"type": kind, "sha": sha, "url": g.repoAPI(r) + "/git/" + kind + "s/" + sha},
-	}}
+	return answer{status: status, body: object{"ref": ref, "object": object{"type": g.read(r, "cat-file", "-t", sha), "sha": sha}}}
 }
 
 var shaPattern = regexp.MustCompile(`^[0-9a-f]{40}$`)
@@ -459,19 +450,4 @@ func isSHA(s string) bool { return shaPattern.MatchString(s) }
 
 func (g *GitHub) hasCommit(r *repo, sha string) bool {
 	return g.read(r, "rev-parse", "--verify", "--quiet", sha+"^{commit}") != ""
-}
-
-// writeCommit puts a commit of someone into a repository and returns its id; no branch is moved. Callers hold the lock.
-func (g *GitHub) writeCommit(r *repo, by, message, tree string, parents ...string) (string, error) {
-	u := g.user(by)
-	email, at := fmt.Sprintf("%d+%s@users.noreply.github.com", u.id, u.login), fmt.Sprintf("@%d +0000", g.time().Unix())
-	args := []string{"commit-tree", tree}
-	for _, parent := range parents {
-		args = append(args, "-p", parent)
-	}
-	cmd := exec.Command("git", append(args, "-m", message)...)
-	cmd.Dir, cmd.Env = r.gitDir, append(gitEnv(), "GIT_AUTHOR_NAME="+u.login, "GIT_AUTHOR_EMAIL="+email, "GIT_AUTHOR_DATE="+at,
-		"GIT_COMMITTER_NAME="+u.login, "GIT_COMMITTER_EMAIL="+email, "GIT_COMMITTER_DATE="+at)
-	out, err := output(cmd)
-	return strings.TrimSpace(out), err
 }

@@ -9,6 +9,7 @@ package fake
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -18,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing/iotest"
 	"time"
 )
 
@@ -37,16 +39,14 @@ type Options struct {
 // GitHub is one running stand-in. Its methods may be called at any time, also while requests are served. Methods that
 // seed or read state panic when they name a repository or an issue that does not exist: that is a bug in the test.
 type GitHub struct {
-	dir    string
-	ownDir bool
-	now    func() time.Time
-	url    string
-	apiURL string // of the API's own listener; empty without one
-	server *http.Server
-	// apiServer is nil unless the API has an address of its own.
-	apiServer *http.Server
-	closed    chan struct{}
-	once      sync.Once
+	dir     string
+	ownDir  bool
+	now     func() time.Time
+	url     string
+	apiURL  string // of the API's own listener; empty without one
+	server  *http.Server
+	running context.Context // until Close
+	stop    context.CancelFunc
 
 	mu     sync.Mutex // guards everything below
 	lastID int64
@@ -66,10 +66,11 @@ type GitHub struct {
 // New starts a stand-in on a free port of 127.0.0.1. Close stops it.
 func New(o Options) (*GitHub, error) {
 	g := &GitHub{
-		dir: o.Dir, now: o.Now, closed: make(chan struct{}), lastID: 1000,
+		dir: o.Dir, now: o.Now, lastID: 1000,
 		users: map[string]*user{}, repos: map[string]*repo{}, tokens: map[string]*token{}, jobs: map[string]RunnerJob{},
 		appState: appState{organisations: map[string][]string{}, manifests: map[string]*App{}, signIns: map[string]*signIn{}},
 	}
+	g.running, g.stop = context.WithCancel(context.Background())
 	if g.now == nil {
 		g.now = time.Now
 	}
@@ -84,63 +85,44 @@ func New(o Options) (*GitHub, error) {
 	if o.Wrap != nil {
 		handler = o.Wrap(handler)
 	}
-	handler = g.record(g.faulty(handler))
-	if err := g.start(handler, o.APIHost); err != nil {
-		g.Close()
-		return nil, err
+	g.server = &http.Server{Handler: g.record(g.faulty(handler)), ReadHeaderTimeout: time.Minute}
+	if o.APIHost {
+		g.server.Handler = g.onTwoHosts(g.server.Handler)
+	}
+	for _, url := range []*string{&g.url, &g.apiURL} {
+		if url == &g.apiURL && !o.APIHost {
+			break
+		}
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			g.Close()
+			return nil, fmt.Errorf("listening: %w", err)
+		}
+		go func() { _ = g.server.Serve(listener) }() // until Close
+		*url = "http://" + listener.Addr().String()
 	}
 	return g, nil
 }
 
-// start listens on one address for everything or, with an address for the API, on two.
-func (g *GitHub) start(handler http.Handler, apiHost bool) (err error) {
-	g.server = &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
-	if apiHost {
-		g.apiServer = &http.Server{Handler: atRoot(handler), ReadHeaderTimeout: time.Minute}
-		if g.apiURL, err = g.listen(g.apiServer); err != nil {
-			return err
-		}
-		g.server.Handler = g.pagesAlone(handler)
-	}
-	g.url, err = g.listen(g.server)
-	return err
-}
-
-// pagesAlone serves pages and git, and no API.
-func (g *GitHub) pagesAlone(next http.Handler) http.Handler {
+// onTwoHosts serves the API at the root of its own host, and only pages and git at the other.
+func (g *GitHub) onTwoHosts(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/api/") {
+		switch {
+		case "http://"+r.Host == g.apiURL:
+			prefix := "/api/v3"
+			if r.URL.Path == "/graphql" {
+				prefix = "/api"
+			}
+			r.URL.Path = prefix + r.URL.Path
+			if r.URL.RawPath != "" {
+				r.URL.RawPath = prefix + r.URL.RawPath
+			}
+		case strings.HasPrefix(r.URL.Path, "/api/"):
 			g.problem("%s %s: the API is at %s", r.Method, r.URL.Path, g.apiURL)
 			write(w, notFound())
 			return
 		}
 		next.ServeHTTP(w, r)
-	})
-}
-
-// listen starts a server on a free port and tells its address.
-func (g *GitHub) listen(server *http.Server) (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("listening: %w", err)
-	}
-	go func() { _ = server.Serve(listener) }() // ends with Close; there is no other way out
-	return "http://" + listener.Addr().String(), nil
-}
-
-// atRoot serves the API of a server that has it at the root of a host of its own.
-func atRoot(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		prefix := "/api/v3"
-		if r.URL.Path == "/graphql" {
-			prefix = "/api"
-		}
-		inside := r.Clone(r.Context())
-		inside.URL.Path = prefix + r.URL.Path
-		if r.URL.RawPath != "" {
-			inside.URL.RawPath = prefix + r.URL.RawPath
-		}
-		next.ServeHTTP(w, inside)
 	})
 }
 
@@ -163,19 +145,15 @@ func (g *GitHub) GraphQLURL() string {
 	return g.url + "/api/graphql"
 }
 
-// Close stops the stand-in, cutting requests that still run. It may be called twice.
+// Close stops the double and the requests that still run. It may be called twice.
 func (g *GitHub) Close() {
-	g.once.Do(func() {
-		close(g.closed)
-		for _, server := range []*http.Server{g.server, g.apiServer} {
-			if server != nil {
-				_ = server.Close() // a listener that is gone already is what we want
-			}
-		}
-		if g.ownDir {
-			_ = os.RemoveAll(g.dir) // in the temporary directory; the system cleans up what stays
-		}
-	})
+	g.stop()
+	if g.server != nil {
+		_ = g.server.Close() // a listener may be closed already
+	}
+	if g.ownDir {
+		_ = os.RemoveAll(g.dir) // in the temporary directory; the system cleans up the rest
+	}
 }
 
 // Problems lists, oldest first, every request that GitHub would not have understood: an unknown route or method, a
@@ -312,17 +290,12 @@ func isWrite(r *http.Request) bool {
 func keepBody(r *http.Request) []byte {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
-		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(raw), failing{err}))
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(raw), iotest.ErrReader(err)))
 		return raw
 	}
 	r.Body = io.NopCloser(bytes.NewReader(raw))
 	return raw
 }
-
-// failing is the end of a body that broke off.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // shortPath is a request's path as calls and faults name it.
 func shortPath(r *http.Request) string {

@@ -12,7 +12,7 @@ import (
 )
 
 // operations answers every operation of GraphQL that ralph sends, by its text with single spaces. Any other text is a
-// problem: whoever changes a query compares it with GitHub's reference and enters it here.
+// problem: a new query is compared with GitHub's reference and added here.
 var operations = map[string]func(*GitHub, *token, variables) (object, *refusal){
 	`query { viewer { login } }`: func(g *GitHub, t *token, _ variables) (object, *refusal) {
 		return object{"viewer": g.actorNode(t.login)}, nil

@@ -34,10 +34,8 @@ type delivery struct {
 	installation, repo  int64
 	again               bool
 	at                  time.Time
-	took                time.Duration
 	status              string
 	code                int
-	sent                http.Header
 }
 
 // Delivery is one attempt to deliver a webhook to an App.
@@ -148,7 +146,7 @@ func (g *GitHub) send(a *App, in *installation, event string, repo int64, o obje
 		panic(err)
 	}
 	action, _ := o["action"].(string)
-	d := &delivery{guid: newGUID(), event: event, action: action, payload: payload, installation: in.id, repo: repo}
+	d := &delivery{guid: rand.Text(), event: event, action: action, payload: payload, installation: in.id, repo: repo}
 	g.enqueue(a, d)
 	if a.sent.twice {
 		again := *d
@@ -192,13 +190,12 @@ func (g *GitHub) post(a *App, d *delivery) {
 	}
 	d.at = g.time()
 	g.mu.Unlock()
-	begun := time.Now()
 	status, code := "failed to connect to host", 0
 	if !lose {
 		status, code = g.carry(a, hook, d)
 	}
 	defer g.lock()()
-	d.status, d.code, d.took = status, code, time.Since(begun)
+	d.status, d.code = status, code
 	a.sent.log = append(a.sent.log, d)
 }
 
@@ -207,15 +204,8 @@ func (g *GitHub) carry(a *App, hook Hook, d *delivery) (status string, code int)
 	if hook.Form {
 		body, kind = []byte(url.Values{"payload": {string(d.payload)}}.Encode()), "application/x-www-form-urlencoded"
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), hookTime)
+	ctx, cancel := context.WithTimeout(g.running, hookTime)
 	defer cancel()
-	go func() {
-		select {
-		case <-g.closed:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, hook.URL, bytes.NewReader(body))
 	if err != nil {
 		return "invalid address", 0
@@ -231,9 +221,6 @@ func (g *GitHub) carry(a *App, hook Hook, d *delivery) (status string, code int)
 		mac.Write(body)
 		req.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	}
-	g.mu.Lock()
-	d.sent = req.Header.Clone()
-	g.mu.Unlock()
 	resp, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse // GitHub follows none
 	}}).Do(req)
@@ -253,17 +240,8 @@ func (g *GitHub) carry(a *App, hook Hook, d *delivery) (status string, code int)
 }
 
 func (d *delivery) shape() object {
-	o := object{
-		"id": d.id, "guid": d.guid, "delivered_at": stamp(d.at), "redelivery": d.again, "duration": d.took.Seconds(),
-		"status": d.status, "status_code": d.code, "event": d.event, "action": nil, "installation_id": nil,
-		"repository_id": nil,
-	}
-	if d.action != "" {
-		o["action"] = d.action
-	}
-	if d.installation != 0 {
-		o["installation_id"] = d.installation
-	}
+	o := object{"id": d.id, "guid": d.guid, "delivered_at": stamp(d.at), "redelivery": d.again, "status": d.status,
+		"status_code": d.code, "event": d.event, "action": text(d.action), "installation_id": d.installation}
 	if d.repo != 0 {
 		o["repository_id"] = d.repo
 	}
@@ -294,12 +272,6 @@ func (g *GitHub) listDeliveries(r *request) answer {
 		list = append(list, d.shape())
 	}
 	return answer{status: http.StatusOK, body: list, header: header}
-}
-
-func newGUID() string {
-	raw := make([]byte, 16)
-	_, _ = rand.Read(raw) // never fails
-	return fmt.Sprintf("%x-%x-%x-%x-%x", raw[:4], raw[4:6], raw[6:8], raw[8:10], raw[10:])
 }
 
 func (r *request) delivery() *delivery {

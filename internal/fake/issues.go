@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -24,19 +23,13 @@ func (g *GitHub) getIssue(r *request) answer {
 }
 
 func (g *GitHub) listIssues(r *request) answer {
-	q := r.query
-	since, err := sinceTime(q.Get("since"))
-	if err != nil {
-		return invalid("Issue", "since", "invalid", "")
-	}
 	var found []*issue
 	for _, is := range r.repo.issues {
-		if stateMatches(q.Get("state"), is) && hasLabels(is, q.Get("labels")) && !is.UpdatedAt.Before(since) &&
-			(q.Get("creator") == "" || strings.EqualFold(q.Get("creator"), is.Author)) {
+		if stateMatches(r.query.Get("state"), is) && hasLabels(is, r.query.Get("labels")) {
 			found = append(found, is)
 		}
 	}
-	sortIssues(found, q.Get("sort"), q.Get("direction"))
+	sortIssues(found, r.query.Get("direction"))
 	return page(g, r, found, func(is *issue) object { return g.issueShape(r.repo, is) })
 }
 
@@ -62,47 +55,20 @@ func hasLabels(is *issue, list string) bool {
 	return true
 }
 
-func sortIssues(list []*issue, by, direction string) {
-	slices.SortStableFunc(list, func(a, b *issue) int {
-		order := 0
-		switch by {
-		case "updated":
-			order = a.UpdatedAt.Compare(b.UpdatedAt)
-		case "comments":
-			order = len(a.comments) - len(b.comments)
-		default:
-			order = a.CreatedAt.Compare(b.CreatedAt)
-		}
-		if order == 0 {
-			order = a.Number - b.Number
-		}
+// sortIssues orders by creation, newest first unless asked otherwise.
+func sortIssues(list []*issue, direction string) {
+	slices.SortFunc(list, func(a, b *issue) int {
+		order := cmp.Or(a.CreatedAt.Compare(b.CreatedAt), a.Number-b.Number)
 		if direction != "asc" {
-			order = -order
+			return -order
 		}
 		return order
 	})
 }
 
-func sinceTime(s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	return time.Parse(time.RFC3339, s)
-}
-
 func (g *GitHub) listComments(r *request) answer {
 	is := found(r.repo.find(r.number("number")))
-	since, err := sinceTime(r.query.Get("since"))
-	if err != nil {
-		return invalid("IssueComment", "since", "invalid", "")
-	}
-	var found []*comment
-	for _, c := range is.comments {
-		if !c.UpdatedAt.Before(since) {
-			found = append(found, c)
-		}
-	}
-	return page(g, r, found, func(c *comment) object { return g.commentShape(r.repo, c) })
+	return page(g, r, is.comments, func(c *comment) object { return g.commentShape(r.repo, c) })
 }
 
 // textOf reads and checks the text of a comment.

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"html/template"
 	"maps"
@@ -21,7 +22,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -41,43 +41,35 @@ const (
 	refreshTime = 184 * 24 * time.Hour
 )
 
-var pages = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Parse(`{{define "head"}}<!doctype html><html lang="en"><meta charset="utf-8">` +
-		`<title>{{.Title}}</title><body><main><h1>{{.Title}}</h1>{{end}}
-{{define "authorize"}}{{template "head" .}}
-<form method="post" action="/login/oauth/authorize">
-{{range $name, $value := .Hidden}}<input type="hidden" name="{{$name}}" value="{{$value}}">{{end}}
-<label>Account <select name="login">{{range .Logins}}<option>{{.}}</option>{{end}}</select></label>
-<button name="authorize" value="1">Authorize {{.App}}</button>
-<button name="authorize" value="0">Cancel</button></form></main>{{end}}
-{{define "manifest"}}{{template "head" .}}
-<form method="post" action="/settings/apps">
-{{range $name, $value := .Hidden}}<input type="hidden" name="{{$name}}" value="{{$value}}">{{end}}
-<label>GitHub App name <input name="name" value="{{.App}}" required maxlength="34"></label>
-<button name="create">Create GitHub App{{with .Owner}} for {{.}}{{end}}</button></form></main>{{end}}
-{{define "install"}}{{template "head" .}}
+// pages is a title, a text, and a form if there are buttons.
+var pages = template.Must(template.New("").Parse(`<!doctype html><html lang="en"><meta charset="utf-8"><title>{{.Title}}</title>
+<body><main><h1>{{.Title}}</h1><p>{{.Text}}</p>{{if .Buttons}}
 <form method="post" action="{{.Action}}">
 {{range $name, $value := .Hidden}}<input type="hidden" name="{{$name}}" value="{{$value}}">{{end}}
-<label>Account <select name="owner">{{range .Logins}}<option>{{.}}</option>{{end}}</select></label>
-<label>Only these repositories <input name="repositories" placeholder="all"></label>
-<button name="install">Install</button></form></main>{{end}}
-{{define "plain"}}{{template "head" .}}<p>{{.Text}}</p></main>{{end}}`))
-})
+{{with .Logins}}<label>Account <select name="{{$.Account}}">{{range .}}<option>{{.}}</option>{{end}}</select></label>{{end}}
+{{with .Name}}<label>GitHub App name <input name="name" value="{{.}}" required maxlength="34"></label>{{end}}
+{{if eq .Account "owner"}}<label>Only these repositories <input name="repositories" placeholder="all"></label>{{end}}
+{{range .Buttons}}<button name="{{.Name}}" value="{{.Value}}">{{.Text}}</button>
+{{end}}</form>{{end}}</main>`))
 
 type pageData struct {
-	Title, App, Owner, Action, Text string
-	Hidden                          map[string]string
-	Logins                          []string
+	Title, Text, Action string
+	Account, Name       string // what is asked: the name of the field of an account, and the App's name
+	Hidden              map[string]string
+	Logins              []string
+	Buttons             []button
 }
 
-func show(w http.ResponseWriter, status int, name string, d pageData) {
+type button struct{ Name, Value, Text string }
+
+func show(w http.ResponseWriter, status int, d pageData) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_ = pages().ExecuteTemplate(w, name, d) // the browser may be gone
+	_ = pages.Execute(w, d) // the browser may be gone
 }
 
 func refusePage(w http.ResponseWriter, status int, text string) {
-	show(w, status, "plain", pageData{Title: http.StatusText(status), Text: text})
+	show(w, status, pageData{Title: http.StatusText(status), Text: text})
 }
 
 // people are whom a browser can be, in the order in which they came. Callers hold the lock.
@@ -143,8 +135,9 @@ func (g *GitHub) authorize(w http.ResponseWriter, r *http.Request) {
 			hidden[name] = form.Get(name)
 		}
 		hidden["redirect_uri"] = redirect
-		show(w, http.StatusOK, "authorize", pageData{Title: "Authorize " + app.name, App: app.name, Hidden: hidden,
-			Logins: g.people()})
+		show(w, http.StatusOK, pageData{Title: "Authorize " + app.name, Action: "/login/oauth/authorize", Hidden: hidden,
+			Account: "login", Logins: g.people(),
+			Buttons: []button{{"authorize", "1", "Authorize " + app.name}, {"authorize", "0", "Cancel"}}})
 		return
 	}
 	back := url.Values{"state": {form.Get("state")}}
@@ -231,15 +224,15 @@ type manifest struct {
 		URL    string `json:"url"`
 		Active *bool  `json:"active"`
 	} `json:"hook_attributes"`
-	RedirectURL           string            `json:"redirect_url"`
-	CallbackURLs          []string          `json:"callback_urls"`
-	SetupURL              string            `json:"setup_url"`
-	Description           string            `json:"description"`
-	Public                bool              `json:"public"`
-	DefaultEvents         []string          `json:"default_events"`
-	DefaultPermissions    map[string]string `json:"default_permissions"`
-	RequestOAuthOnInstall bool              `json:"request_oauth_on_install"`
-	SetupOnUpdate         bool              `json:"setup_on_update"`
+	RedirectURL           string      `json:"redirect_url"`
+	CallbackURLs          []string    `json:"callback_urls"`
+	SetupURL              string      `json:"setup_url"`
+	Description           string      `json:"description"`
+	Public                bool        `json:"public"`
+	DefaultEvents         []string    `json:"default_events"`
+	DefaultPermissions    Permissions `json:"default_permissions"`
+	RequestOAuthOnInstall bool        `json:"request_oauth_on_install"`
+	SetupOnUpdate         bool        `json:"setup_on_update"`
 }
 
 // knownEvents are the webhook events that a manifest may ask for, as far as anyone does; those of installations come
@@ -270,8 +263,8 @@ func readManifest(text string) (*manifest, error) {
 			return nil, fmt.Errorf("default permission records resource is not included in the list: %s: %s", name, level)
 		}
 	}
-	if len(m.CallbackURLs) > 10 || m.Name == "" {
-		return nil, fmt.Errorf("there is no name, or more than ten callback addresses")
+	if m.Name == "" {
+		return nil, errors.New("there is no name")
 	}
 	return &m, nil
 }
@@ -285,8 +278,13 @@ func (g *GitHub) newApp(w http.ResponseWriter, r *http.Request, owner string) {
 		refusePage(w, http.StatusUnprocessableEntity, fmt.Sprint("Error: ", err))
 		return
 	}
-	show(w, http.StatusOK, "manifest", pageData{Title: "Create GitHub App", App: m.Name, Owner: owner,
-		Hidden: map[string]string{"manifest": text, "state": r.URL.Query().Get("state"), "owner": owner}})
+	label := "Create GitHub App"
+	if owner != "" {
+		label += " for " + owner
+	}
+	show(w, http.StatusOK, pageData{Title: "Create GitHub App", Action: "/settings/apps", Name: m.Name,
+		Hidden:  map[string]string{"manifest": text, "state": r.URL.Query().Get("state"), "owner": owner},
+		Buttons: []button{{"create", "", label}}})
 }
 
 var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
@@ -314,7 +312,7 @@ func (g *GitHub) createApp(w http.ResponseWriter, r *http.Request) {
 	code := hex.EncodeToString([]byte(rand.Text()[:20]))
 	g.manifests[code] = &App{
 		ID: g.id(), Slug: slug, Owner: owner, name: m.Name, setupURL: m.SetupURL,
-		Permissions: fromNames(m.DefaultPermissions),
+		Permissions: m.DefaultPermissions,
 		Hook:        Hook{URL: m.HookAttributes.URL, Secret: hex.EncodeToString([]byte(rand.Text()))}, Events: m.DefaultEvents,
 		OAuth: OAuth{"Iv23li" + rand.Text()[:14], hex.EncodeToString([]byte(rand.Text()))[:40], m.CallbackURLs},
 	}
@@ -362,14 +360,14 @@ func (g *GitHub) installApp(w http.ResponseWriter, r *http.Request, slug string)
 			}
 		}
 		slices.Sort(owners)
-		show(w, http.StatusOK, "install", pageData{Title: "Install " + app.name, Action: r.URL.Path, Logins: owners,
-			Hidden: map[string]string{"state": r.URL.Query().Get("state")}})
+		show(w, http.StatusOK, pageData{Title: "Install " + app.name, Action: r.URL.Path, Account: "owner", Logins: owners,
+			Hidden: map[string]string{"state": r.URL.Query().Get("state")}, Buttons: []button{{"install", "", "Install"}}})
 		return
 	}
 	chosen := strings.FieldsFunc(r.PostFormValue("repositories"), func(c rune) bool { return c == ',' || c == ' ' })
 	in := g.install(app, r.PostFormValue("owner"), chosen)
 	if app.setupURL == "" {
-		show(w, http.StatusOK, "plain", pageData{Title: "Okay, " + app.name + " was installed.", Text: in.owner})
+		show(w, http.StatusOK, pageData{Title: "Okay, " + app.name + " was installed.", Text: in.owner})
 		return
 	}
 	back := url.Values{"installation_id": {strconv.FormatInt(in.id, 10)}, "setup_action": {"install"}}
@@ -415,7 +413,7 @@ func (g *GitHub) page(w http.ResponseWriter, r *http.Request) bool {
 	case install != nil:
 		g.installApp(w, r, install[1])
 	case app != nil:
-		show(w, http.StatusOK, "plain", pageData{Title: app[1], Text: "A GitHub App."})
+		show(w, http.StatusOK, pageData{Title: app[1], Text: "A GitHub App."})
 	default:
 		return false
 	}

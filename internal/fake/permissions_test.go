@@ -35,12 +35,12 @@ func TestLimitedTokens(t *testing.T) {
 	s := newScene(t)
 	sha := s.branch("work")
 	s.AddIssue(owner, name, fake.Issue{Title: "t"})
-	read := &fake.Permissions{Contents: "read", Issues: "read"}
+	read := fake.Permissions{"contents": "read", "issues": "read"}
 	for _, token := range []fake.Token{
 		{Value: "job", Kind: fake.Actions, Permissions: read},
 		{Value: "fine", Login: owner, Kind: fake.PAT, Permissions: read},
 		{Value: "app", Login: "ralph[bot]", Kind: fake.Installation, Permissions: read},
-		{Value: "pulls", Kind: fake.Actions, Permissions: &fake.Permissions{PullRequests: "write"}},
+		{Value: "pulls", Kind: fake.Actions, Permissions: fake.Permissions{"pull_requests": "write"}},
 		{Value: "classic", Login: owner, Kind: fake.PAT, Scopes: []string{"read:org"}},
 		{Value: "whole", Login: owner, Kind: fake.PAT, Scopes: []string{"repo", "workflow"}},
 		{Value: "sso", Login: owner, Kind: fake.PAT, SSO: "https://github.com/orgs/alice/sso?authorization_request=A"},
@@ -92,7 +92,7 @@ func TestLimitedTokens(t *testing.T) {
 
 func TestLimitedPush(t *testing.T) {
 	s := newScene(t)
-	s.AddLimitedToken(fake.Token{Value: "less", Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "read"}})
+	s.AddLimitedToken(fake.Token{Value: "less", Kind: fake.Actions, Permissions: fake.Permissions{"contents": "read"}})
 	dir := t.TempDir()
 	s.mustGit(dir, "clone", "--quiet", s.withToken("less"), "clone")
 	out, err := s.git(dir+"/clone", "push", "origin", "HEAD:refs/heads/x")

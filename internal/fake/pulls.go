@@ -29,7 +29,7 @@ func (g *GitHub) listPulls(r *request) answer {
 	head := q.Get("head")
 	if head != "" && !strings.Contains(head, ":") {
 		// GitHub ignores such a filter and answers with every pull request: surely not what was meant.
-		r.oddBody = append(r.oddBody, "the filter head is "+head+", not OWNER:BRANCH, so GitHub ignores it")
+		r.problems = append(r.problems, "the filter head is "+head+", not OWNER:BRANCH, so GitHub ignores it")
 		head = ""
 	}
 	var found []*issue
@@ -40,12 +40,7 @@ func (g *GitHub) listPulls(r *request) answer {
 		}
 		found = append(found, is)
 	}
-	// Unlike for issues, the order of creation is newest first only when asked by creation or not at all.
-	direction := q.Get("direction")
-	if direction == "" && q.Get("sort") != "" && q.Get("sort") != "created" {
-		direction = "asc"
-	}
-	sortIssues(found, q.Get("sort"), direction)
+	sortIssues(found, q.Get("direction"))
 	return page(g, r, found, func(is *issue) object { return g.pullShape(r.repo, is) })
 }
 
@@ -124,14 +119,6 @@ func splitName(full string) (owner, name string) {
 	return owner, name
 }
 
-// ClosePull closes a pull request without merging it.
-func (g *GitHub) ClosePull(owner, name string, number int) {
-	defer g.lock()()
-	r, is := g.mustPull(owner, name, number)
-	is.Closed, is.UpdatedAt = true, g.time()
-	g.subjectHappened(r, is, "closed", r.owner)
-}
-
 var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? #(\d+)\b`)
 
 // Merge merges a pull request as someone, with a merge commit whose id it returns, and closes the issues that its text
@@ -163,13 +150,11 @@ func (g *GitHub) mergeCommit(r *repo, is *issue, by string) string {
 		return ""
 	}
 	tree, err := runGit(r.gitDir, "", "merge-tree", "--write-tree", base, head)
-	if err != nil {
-		panic(fmt.Sprintf("fake: merging %s#%d: %v", r, is.Number, err))
-	}
-	sha, err := g.writeCommit(r, by, fmt.Sprintf("Merge pull request #%d from %s\n\n%s", is.Number, headLabel(r, is), is.Title),
-		tree, base, head)
+	sha := ""
 	if err == nil {
-		_, err = runGit(r.gitDir, "", "update-ref", "refs/heads/"+is.pull.base, sha, base)
+		sha, err = g.commit(r, is.pull.base, g.identity(by),
+			fmt.Sprintf("Merge pull request #%d from %s\n\n%s", is.Number, headLabel(r, is), is.Title),
+			"merge "+head+"\nM 040000 "+tree+" \n")
 	}
 	if err != nil {
 		panic(fmt.Sprintf("fake: merging %s#%d: %v", r, is.Number, err))

@@ -28,8 +28,7 @@ func TestProblems(t *testing.T) {
 	}{
 		{"GET", "/repos/alice/demo/issues/1", "", 200, "", false},
 		{"GET", "/repos/alice/demo/wishes", "", 404, "GET /repos/alice/demo/wishes: no such route", true},
-		{"PUT", "/repos/alice/demo/issues/1", "", 404, "PUT /repos/alice/demo/issues/1: the route does not take this method",
-			true},
+		{"PUT", "/repos/alice/demo/issues/1", "", 404, "PUT /repos/alice/demo/issues/1: no such route", true},
 		{"GET", "/repos/alice/other/issues/1", "", 404, "GET /repos/alice/other/issues/1: no such repository", false},
 		{"GET", "/repos/bob/demo/issues/1", "", 404, "GET /repos/bob/demo/issues/1: no such repository", false},
 		{"GET", "/repos/alice/demo/issues?labelz=x", "", 200, "", true},
@@ -205,7 +204,7 @@ func TestWriteContents(t *testing.T) {
 	if _, resp, err = c.Repositories.CreateFile(s.ctx, owner, name, "x", elsewhere); err == nil || status(resp) != 404 {
 		t.Errorf("a missing branch: %v, want 404", err)
 	}
-	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "write"}})
+	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: fake.Permissions{"contents": "write"}})
 	if _, resp, err = s.client("ghs_less").Repositories.CreateFile(s.ctx, owner, name, ".github/workflows/x.yml",
 		o("x")); err == nil || status(resp) != 403 {
 		t.Errorf("a workflow without the permission: %v, want 403", err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,47 +19,123 @@ import (
 // route is one operation of REST. Its handler runs under the lock.
 type route struct {
 	method, pattern string // {name} is one part of the path, {name...} as many as there can be
-	needs           string // the permissions, as in X-Accepted-GitHub-Permissions; or nobody or appOnly
+	needs           string // the permissions, as in X-Accepted-GitHub-Permissions; or one of those below
 	handle          func(*GitHub, *request) answer
 }
 
-const repoPath = "/repos/{owner}/{repo}"
+// The needs of routes for which permissions do not count.
+const (
+	openToAll = "all" // the request has another proof
+	appOnly   = "app" // the App itself, by its JSON web token
+)
 
-// routes are all operations; of two whose patterns match, the first one counts.
+// routes are all operations. If two patterns match, the first one counts.
 var routes = sync.OnceValue(func() []route {
-	return slices.Concat(accountRoutes(), appRoutes(), settingRoutes(), issueRoutes(), labelRoutes(), pullRoutes(),
-		reviewRoutes(),
-		gitRoutes(),
-		contentRoutes(), checkRunRoutes(), statusRoutes(), runRoutes())
+	const (
+		repo    = "/repos/{owner}/{repo}"
+		issue   = repo + "/issues/{number}"
+		pull    = repo + "/pulls/{number}"
+		actions = repo + "/actions"
+
+		talkRead  = "issues=read; pull_requests=read"
+		talkWrite = "issues=write; pull_requests=write"
+	)
+	return []route{
+		{"GET", "/user", "", (*GitHub).getUser},
+		{"GET", "/user/installations/{id}/repositories", "", (*GitHub).listUserRepositories},
+		{"GET", "/rate_limit", "", (*GitHub).getRateLimit},
+		{"GET", "/orgs/{organisation}/memberships/{login}", "members=read", (*GitHub).getMembership},
+		{"GET", repo, "metadata=read", (*GitHub).getRepo},
+		{"GET", repo + "/collaborators/{login}", "metadata=read", (*GitHub).isCollaborator},
+		{"GET", repo + "/collaborators/{login}/permission", "metadata=read", (*GitHub).getPermission},
+
+		{"GET", "/app", appOnly, (*GitHub).getApp},
+		{"GET", "/app/installations", appOnly, (*GitHub).listInstallations},
+		{"GET", "/app/installations/{id}", appOnly, (*GitHub).getInstallationByID},
+		{"POST", "/app/installations/{id}/access_tokens", appOnly, (*GitHub).createInstallationToken},
+		{"GET", "/app/hook/config", appOnly, (*GitHub).getHookConfig},
+		{"PATCH", "/app/hook/config", appOnly, (*GitHub).editHookConfig},
+		{"GET", "/app/hook/deliveries", appOnly, (*GitHub).listDeliveries},
+		{"POST", "/app/hook/deliveries/{id}/attempts", appOnly, (*GitHub).redeliver},
+		{"POST", "/app-manifests/{code}/conversions", openToAll, (*GitHub).convertManifest},
+		{"GET", "/installation/repositories", "metadata=read", (*GitHub).listInstallationRepositories},
+		{"DELETE", "/installation/token", "", (*GitHub).deleteInstallationToken},
+		{"GET", repo + "/installation", appOnly, (*GitHub).getInstallation},
+
+		{"GET", actions + "/permissions", "administration=read", (*GitHub).getActionsPermissions},
+		{"GET", actions + "/permissions/workflow", "administration=read", (*GitHub).getWorkflowPermissions},
+		{"GET", actions + "/secrets", "secrets=read", (*GitHub).listSecrets},
+		{"GET", actions + "/organization-secrets", "secrets=read", (*GitHub).listOrganizationSecrets},
+		{"GET", repo + "/branches/{branch...}/protection", "administration=read", (*GitHub).getProtection},
+		{"GET", repo + "/rules/branches/{branch...}", "metadata=read", (*GitHub).listRules},
+		{"GET", repo + "/rulesets/{ruleset}", "metadata=read", (*GitHub).getRuleset},
+
+		{"GET", repo + "/issues", talkRead, (*GitHub).listIssues},
+		{"GET", repo + "/issues/comments/{id}", talkRead, (*GitHub).getComment},
+		{"PATCH", repo + "/issues/comments/{id}", talkWrite, (*GitHub).editComment},
+		{"POST", repo + "/issues/comments/{id}/reactions", talkWrite, (*GitHub).reactToComment},
+		{"GET", issue, talkRead, (*GitHub).getIssue},
+		{"GET", issue + "/comments", talkRead, (*GitHub).listComments},
+		{"POST", issue + "/comments", talkWrite, (*GitHub).createComment},
+		{"GET", issue + "/events", talkRead, (*GitHub).listEvents},
+		{"POST", issue + "/reactions", talkWrite, (*GitHub).reactToIssue},
+		{"POST", issue + "/labels", talkWrite, (*GitHub).addLabels},
+		{"DELETE", issue + "/labels/{name}", talkWrite, (*GitHub).removeLabel},
+		{"GET", repo + "/labels", talkRead, (*GitHub).listLabels},
+		{"POST", repo + "/labels", talkWrite, (*GitHub).createLabel},
+
+		{"GET", repo + "/pulls", "pull_requests=read", (*GitHub).listPulls},
+		{"POST", repo + "/pulls", "pull_requests=write", (*GitHub).createPull},
+		{"GET", pull, "pull_requests=read", (*GitHub).getPull},
+		{"PATCH", pull, "pull_requests=write", (*GitHub).editPull},
+		{"POST", pull + "/requested_reviewers", "pull_requests=write", (*GitHub).requestReviewers},
+		{"GET", pull + "/reviews", "pull_requests=read", (*GitHub).listReviews},
+		{"GET", pull + "/reviews/{id}", "pull_requests=read", (*GitHub).getReview},
+		{"GET", pull + "/comments", "pull_requests=read", (*GitHub).listPullComments},
+		{"POST", pull + "/comments/{id}/replies", "pull_requests=write", (*GitHub).replyToReviewComment},
+		{"GET", repo + "/pulls/comments/{id}", "pull_requests=read", (*GitHub).getReviewComment},
+		{"POST", repo + "/pulls/comments/{id}/reactions", "pull_requests=write", (*GitHub).reactToReviewComment},
+
+		{"GET", repo + "/git/ref/{ref...}", "contents=read", (*GitHub).getRef},
+		{"POST", repo + "/git/refs", "contents=write", (*GitHub).createRef},
+		{"GET", repo + "/contents/{path...}", "contents=read", (*GitHub).getContents},
+		{"PUT", repo + "/contents/{path...}", "contents=write", (*GitHub).putContents},
+
+		{"POST", repo + "/check-runs", "checks=write", (*GitHub).createCheckRun},
+		{"PATCH", repo + "/check-runs/{id}", "checks=write", (*GitHub).editCheckRun},
+		{"GET", repo + "/check-runs/{id}", "checks=read", (*GitHub).getCheckRun},
+		{"GET", repo + "/check-suites/{id}", "checks=read", (*GitHub).getCheckSuite},
+		{"GET", repo + "/check-runs/{id}/annotations", "checks=read", (*GitHub).listAnnotations},
+		{"GET", repo + "/commits/{ref...}/check-runs", "checks=read", (*GitHub).listCheckRuns},
+		{"GET", repo + "/commits/{ref...}/status", "statuses=read", (*GitHub).getCombinedStatus},
+		{"POST", repo + "/statuses/{sha}", "statuses=write", (*GitHub).createStatus},
+		{"GET", actions + "/jobs/{id}/logs", "actions=read", (*GitHub).getJobLog},
+		{"POST", actions + "/workflows/{workflow}/dispatches", "actions=write", (*GitHub).dispatchWorkflow},
+	}
 })
 
 // request is one REST request on its way to a handler.
 type request struct {
 	*http.Request
-	parts   map[string]string // from the path
-	query   url.Values
-	body    []byte
-	token   *token
-	repo    *repo    // when the path names one
-	oddBody []string // what was wrong with the body
+	parts    map[string]string // from the path
+	query    url.Values
+	body     []byte
+	token    *token
+	repo     *repo    // when the path names one
+	problems []string // with the request
 }
 
 // rest serves one REST request.
 func (g *GitHub) rest(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.EscapedPath(), "/api/v3")
-	found, parts, known := match(r.Method, path)
-	switch {
-	case !known:
+	found, parts := match(r.Method, path)
+	if found == nil {
 		g.problem("%s %s: no such route", r.Method, path)
-		write(w, notFound())
-		return
-	case found == nil:
-		g.problem("%s %s: the route does not take this method", r.Method, path)
 		write(w, notFound())
 		return
 	}
 	t := &token{}
-	if found.needs != nobody {
+	if found.needs != openToAll {
 		var refused *answer
 		if t, refused = g.identify(r); refused != nil {
 			write(w, *refused)
@@ -67,34 +144,21 @@ func (g *GitHub) rest(w http.ResponseWriter, r *http.Request) {
 		t.announce(w.Header(), found.needs)
 	}
 	body, err := io.ReadAll(r.Body)
-	if err != nil { // the client went away
+	if err != nil { // the client is gone
 		write(w, failure(http.StatusBadRequest, "Problems reading the body"))
 		return
 	}
 	req := &request{Request: r, parts: parts, query: r.URL.Query(), body: body, token: t}
-	g.mu.Lock()
-	if owner, ok := parts["owner"]; ok {
-		req.repo = g.repos[strings.ToLower(owner+"/"+parts["repo"])]
-	}
-	_, named := parts["owner"]
-	if named && req.repo == nil {
-		g.mu.Unlock()
-		if parts["repo"] != ".github" { // which every owner may have, and most have not
-			g.problem("%s %s: no such repository", r.Method, path)
-		}
-		write(w, notFound())
-		return
-	}
 	a := g.handle(found, req)
-	for _, odd := range req.oddBody {
-		g.problems = append(g.problems, fmt.Sprintf("%s %s: %s", r.Method, path, odd))
+	for _, odd := range req.problems {
+		g.problem("%s %s: %s", r.Method, path, odd)
 	}
-	g.mu.Unlock()
 	write(w, a)
 }
 
-// handle lets a route answer whom it may. A handler that panics with an answer answers with that. Callers hold the lock.
+// handle answers a request that the token is allowed to make. A handler that panics with an answer answers with that.
 func (g *GitHub) handle(rt *route, r *request) (a answer) {
+	defer g.lock()()
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
@@ -104,9 +168,17 @@ func (g *GitHub) handle(rt *route, r *request) (a answer) {
 			panic(p)
 		}
 	}()
-	if rt.needs != nobody && r.repo != nil {
-		if refused := g.unreachable(r.token, r.repo, rt.method != http.MethodGet); refused != nil {
-			return *refused
+	if owner, named := r.parts["owner"]; named {
+		if r.repo = g.repos[strings.ToLower(owner+"/"+r.parts["repo"])]; r.repo == nil {
+			if r.parts["repo"] != ".github" { // which every owner can have, and most do not
+				r.problems = append(r.problems, "no such repository")
+			}
+			return notFound()
+		}
+		if rt.needs != openToAll {
+			if refused := g.unreachable(r.token, r.repo, rt.method != http.MethodGet); refused != nil {
+				return *refused
+			}
 		}
 	}
 	if refused := g.permit(rt, r); refused != nil {
@@ -115,19 +187,17 @@ func (g *GitHub) handle(rt *route, r *request) (a answer) {
 	return rt.handle(g, r)
 }
 
-// match finds the route of a path; known is whether the path exists with any method.
-func match(method, escaped string) (found *route, parts map[string]string, known bool) {
+// match finds the route of a path.
+func match(method, escaped string) (found *route, parts map[string]string) {
 	for _, rt := range routes() {
-		values, ok := matchPattern(strings.Split(rt.pattern, "/"), strings.Split(escaped, "/"))
-		if !ok {
+		if rt.method != method {
 			continue
 		}
-		known = true
-		if rt.method == method {
-			return &rt, values, true
+		if values, ok := matchPattern(strings.Split(rt.pattern, "/"), strings.Split(escaped, "/")); ok {
+			return &rt, values
 		}
 	}
-	return nil, nil, known
+	return nil, nil
 }
 
 func matchPattern(pattern, path []string) (map[string]string, bool) {
@@ -175,7 +245,7 @@ func (r *request) decode(into any) {
 		err = errors.New("something follows the JSON value")
 	}
 	if err != nil {
-		r.oddBody = append(r.oddBody, "bad request body: "+err.Error())
+		r.problems = append(r.problems, "bad request body: "+err.Error())
 		panic(failure(http.StatusBadRequest, "Problems parsing JSON"))
 	}
 }
@@ -187,149 +257,6 @@ func (r *request) number(part string) int64 {
 		return 0
 	}
 	return n
-}
-
-const (
-	talkRead  = "issues=read; pull_requests=read"
-	talkWrite = "issues=write; pull_requests=write"
-)
-
-// The needs of routes for which permissions do not count.
-const (
-	nobody  = "nobody" // lets everyone in: the request has another proof
-	appOnly = "app"    // the App itself, by its JSON web token
-)
-
-func accountRoutes() []route {
-	return []route{
-		{"GET", "/user", "", (*GitHub).getUser},
-		{"GET", "/user/installations/{id}/repositories", "", (*GitHub).listUserRepositories},
-		{"GET", "/rate_limit", "", (*GitHub).getRateLimit},
-		{"GET", repoPath, "metadata=read", (*GitHub).getRepo},
-		{"GET", "/orgs/{organisation}/memberships/{login}", "members=read", (*GitHub).getMembership},
-		{"GET", repoPath + "/collaborators/{login}", "metadata=read", (*GitHub).isCollaborator},
-		{"GET", repoPath + "/collaborators/{login}/permission", "metadata=read", (*GitHub).getPermission},
-	}
-}
-
-func appRoutes() []route {
-	return []route{
-		{"GET", "/app", appOnly, (*GitHub).getApp},
-		{"GET", "/app/installations", appOnly, (*GitHub).listInstallations},
-		{"GET", "/app/installations/{id}", appOnly, (*GitHub).getInstallationByID},
-		{"POST", "/app/installations/{id}/access_tokens", appOnly, (*GitHub).createInstallationToken},
-		{"GET", "/app/hook/config", appOnly, (*GitHub).getHookConfig},
-		{"PATCH", "/app/hook/config", appOnly, (*GitHub).editHookConfig},
-		{"GET", "/app/hook/deliveries", appOnly, (*GitHub).listDeliveries},
-		{"POST", "/app/hook/deliveries/{id}/attempts", appOnly, (*GitHub).redeliver},
-		{"POST", "/app-manifests/{code}/conversions", nobody, (*GitHub).convertManifest},
-		{"GET", "/installation/repositories", "metadata=read", (*GitHub).listInstallationRepositories},
-		{"DELETE", "/installation/token", "", (*GitHub).deleteInstallationToken},
-		{"GET", repoPath + "/installation", appOnly, (*GitHub).getInstallation},
-	}
-}
-
-func issueRoutes() []route {
-	return []route{
-		{"GET", repoPath + "/issues", talkRead, (*GitHub).listIssues},
-		{"GET", repoPath + "/issues/comments/{id}", talkRead, (*GitHub).getComment},
-		{"PATCH", repoPath + "/issues/comments/{id}", talkWrite, (*GitHub).editComment},
-		{"POST", repoPath + "/issues/comments/{id}/reactions", talkWrite, (*GitHub).reactToComment},
-		{"GET", repoPath + "/issues/{number}", talkRead, (*GitHub).getIssue},
-		{"GET", repoPath + "/issues/{number}/comments", talkRead, (*GitHub).listComments},
-		{"POST", repoPath + "/issues/{number}/comments", talkWrite, (*GitHub).createComment},
-		{"GET", repoPath + "/issues/{number}/events", talkRead, (*GitHub).listEvents},
-		{"POST", repoPath + "/issues/{number}/reactions", talkWrite, (*GitHub).reactToIssue},
-	}
-}
-
-func labelRoutes() []route {
-	return []route{
-		{"POST", repoPath + "/issues/{number}/labels", talkWrite, (*GitHub).addLabels},
-		{"DELETE", repoPath + "/issues/{number}/labels/{name}", talkWrite, (*GitHub).removeLabel},
-		{"GET", repoPath + "/labels", talkRead, (*GitHub).listLabels},
-		{"POST", repoPath + "/labels", talkWrite, (*GitHub).createLabel},
-	}
-}
-
-func pullRoutes() []route {
-	return []route{
-		{"GET", repoPath + "/pulls", "pull_requests=read", (*GitHub).listPulls},
-		{"POST", repoPath + "/pulls", "pull_requests=write", (*GitHub).createPull},
-		{"GET", repoPath + "/pulls/{number}", "pull_requests=read", (*GitHub).getPull},
-		{"PATCH", repoPath + "/pulls/{number}", "pull_requests=write", (*GitHub).editPull},
-		{"POST", repoPath + "/pulls/{number}/requested_reviewers", "pull_requests=write", (*GitHub).requestReviewers},
-	}
-}
-
-func reviewRoutes() []route {
-	const read, write = "pull_requests=read", "pull_requests=write"
-	pull := repoPath + "/pulls/{number}"
-	return []route{
-		{"GET", pull + "/reviews", read, (*GitHub).listReviews},
-		{"GET", pull + "/reviews/{id}", read, (*GitHub).getReview},
-		{"GET", pull + "/comments", read, (*GitHub).listPullComments},
-		{"POST", pull + "/comments/{id}/replies", write, (*GitHub).replyToReviewComment},
-		{"GET", repoPath + "/pulls/comments/{id}", read, (*GitHub).getReviewComment},
-		{"POST", repoPath + "/pulls/comments/{id}/reactions", write, (*GitHub).reactToReviewComment},
-	}
-}
-
-func gitRoutes() []route {
-	const read, write = "contents=read", "contents=write"
-	return []route{
-		{"GET", repoPath + "/git/ref/{ref...}", read, (*GitHub).getRef},
-		{"POST", repoPath + "/git/refs", write, (*GitHub).createRef},
-	}
-}
-
-func contentRoutes() []route {
-	return []route{
-		{"GET", repoPath + "/contents/{path...}", "contents=read", (*GitHub).getContents},
-		{"PUT", repoPath + "/contents/{path...}", "contents=write", (*GitHub).putContents},
-	}
-}
-
-func checkRunRoutes() []route {
-	const read, write = "checks=read", "checks=write"
-	return []route{
-		{"POST", repoPath + "/check-runs", write, (*GitHub).createCheckRun},
-		{"PATCH", repoPath + "/check-runs/{id}", write, (*GitHub).editCheckRun},
-		{"GET", repoPath + "/check-runs/{id}", read, (*GitHub).getCheckRun},
-		{"GET", repoPath + "/check-suites/{id}", read, (*GitHub).getCheckSuite},
-		{"GET", repoPath + "/check-runs/{id}/annotations", read, (*GitHub).listAnnotations},
-		{"GET", repoPath + "/commits/{ref...}/check-runs", read, (*GitHub).listCheckRuns},
-	}
-}
-
-func statusRoutes() []route {
-	return []route{
-		{"GET", repoPath + "/commits/{ref...}/status", "statuses=read", (*GitHub).getCombinedStatus},
-		{"POST", repoPath + "/statuses/{sha}", "statuses=write", (*GitHub).createStatus},
-	}
-}
-
-func runRoutes() []route {
-	const read = "actions=read"
-	actions := repoPath + "/actions"
-	return []route{
-		{"GET", actions + "/jobs/{id}/logs", read, (*GitHub).getJobLog},
-		{"POST", actions + "/workflows/{workflow}/dispatches", "actions=write", (*GitHub).dispatchWorkflow},
-	}
-}
-
-// settingRoutes come before those of a branch, whose name may hold slashes.
-func settingRoutes() []route {
-	actions := repoPath + "/actions"
-	return []route{
-		{"GET", actions + "/permissions", "administration=read", (*GitHub).getActionsPermissions},
-		{"GET", actions + "/permissions/workflow", "administration=read", (*GitHub).getWorkflowPermissions},
-		{"GET", actions + "/secrets", "secrets=read", (*GitHub).listSecrets},
-		{"GET", actions + "/organization-secrets", "secrets=read", (*GitHub).listOrganizationSecrets},
-		{"GET", repoPath + "/branches/{branch...}/protection", "administration=read", (*GitHub).getProtection},
-		{"GET", repoPath + "/rules/branches/{branch...}", "metadata=read", (*GitHub).listRules},
-		{"GET", repoPath + "/rulesets/{ruleset}", "metadata=read", (*GitHub).getRuleset},
-	}
 }
 
 const docsURL = "https://docs.github.com/rest"
@@ -420,27 +347,13 @@ func page[T any](g *GitHub, r *request, all []T, shape func(T) object) answer {
 		items = append(items, shape(item))
 	}
 	header := http.Header{}
-	var links []string
-	link := func(rel string, n int) {
-		q := url.Values{}
-		for key, values := range r.query {
-			q[key] = values
-		}
+	link := func(rel string, n int) string {
+		q := maps.Clone(r.query)
 		q.Set("page", strconv.Itoa(n))
-		links = append(links, fmt.Sprintf(`<%s%s?%s>; rel="%s"`, g.APIURL(), shortPath(r.Request), q.Encode(), rel))
-	}
-	if number > 1 {
-		link("prev", number-1)
+		return fmt.Sprintf(`<%s%s?%s>; rel="%s"`, g.APIURL(), shortPath(r.Request), q.Encode(), rel)
 	}
 	if number < last {
-		link("next", number+1)
-		link("last", last)
-	}
-	if number > 1 {
-		link("first", 1)
-	}
-	if len(links) > 0 {
-		header.Set("Link", strings.Join(links, ", "))
+		header.Set("Link", link("next", number+1)+", "+link("last", last))
 	}
 	return answer{status: http.StatusOK, body: items, header: header}
 }

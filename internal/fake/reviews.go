@@ -34,35 +34,15 @@ func (g *GitHub) findReview(r *request) (*issue, *review) {
 	return is, nil
 }
 
+// listPullComments lists newest first: ralph asks for that.
 func (g *GitHub) listPullComments(r *request) answer {
 	is := found(g.findPull(r))
-	since, err := sinceTime(r.query.Get("since"))
-	if err != nil {
-		return invalid("PullRequestReviewComment", "since", "invalid", "")
+	all := is.pull.reviewComments()
+	slices.Reverse(all)
+	if r.query.Get("sort") != "created" || r.query.Get("direction") != "desc" {
+		r.problems = append(r.problems, "the double lists comments on lines only with sort=created&direction=desc")
 	}
-	var found []*reviewComment
-	for _, c := range is.pull.reviewComments() {
-		if !c.UpdatedAt.Before(since) {
-			found = append(found, c)
-		}
-	}
-	sortReviewComments(found, r.query.Get("sort"), r.query.Get("direction"))
-	return page(g, r, found, func(c *reviewComment) object { return g.reviewCommentShape(r.repo, is, c) })
-}
-
-// sortReviewComments orders oldest first unless sort is given; then, as at GitHub, direction counts and is desc when it
-// is left out.
-func sortReviewComments(list []*reviewComment, by, direction string) {
-	slices.SortStableFunc(list, func(a, b *reviewComment) int {
-		order := cmp.Compare(a.ID, b.ID)
-		if by == "updated" {
-			order = cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), order)
-		}
-		if by != "" && direction != "asc" {
-			return -order
-		}
-		return order
-	})
+	return page(g, r, all, func(c *reviewComment) object { return g.reviewCommentShape(r.repo, is, c) })
 }
 
 // findReviewComment finds one in the whole repository: its address names no pull request.

@@ -20,7 +20,7 @@ func (g *GitHub) AddRepo(owner, name, defaultBranch string) error {
 	}
 	g.user(owner)
 	g.repos[key] = &repo{
-		id: g.id(), owner: owner, name: name, defaultBranch: defaultBranch, gitDir: dir, createdAt: g.time(),
+		id: g.id(), owner: owner, name: name, defaultBranch: defaultBranch, gitDir: dir,
 		permissions: map[string]string{strings.ToLower(owner): "admin"},
 	}
 	return nil

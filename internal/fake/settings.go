@@ -2,7 +2,6 @@ package fake
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"slices"
 )
@@ -91,11 +90,7 @@ func (g *GitHub) getActionsPermissions(r *request) answer {
 	if s.Disabled {
 		return ok(object{"enabled": false})
 	}
-	o := object{"enabled": true, "allowed_actions": cmp.Or(s.AllowedActions, "all"), "sha_pinning_required": false}
-	if s.AllowedActions == "selected" {
-		o["selected_actions_url"] = g.repoAPI(r.repo) + "/actions/permissions/selected-actions"
-	}
-	return ok(o)
+	return ok(object{"enabled": true, "allowed_actions": cmp.Or(s.AllowedActions, "all")})
 }
 
 func (g *GitHub) getWorkflowPermissions(r *request) answer {
@@ -113,10 +108,7 @@ func (g *GitHub) listOrganizationSecrets(r *request) answer {
 }
 
 func (g *GitHub) secretList(r *request, names []string) answer {
-	at := stamp(r.repo.createdAt)
-	return counted(page(g, r, names, func(name string) object {
-		return object{"name": name, "created_at": at, "updated_at": at}
-	}), "secrets", len(names))
+	return counted(page(g, r, names, func(name string) object { return object{"name": name} }), "secrets", len(names))
 }
 
 func (g *GitHub) getProtection(r *request) answer {
@@ -128,30 +120,15 @@ func (g *GitHub) getProtection(r *request) answer {
 	if !protected {
 		return failure(http.StatusNotFound, "Branch not protected")
 	}
-	api := fmt.Sprintf("%s/branches/%s/protection", g.repoAPI(r.repo), branch)
-	o := object{
-		"url": api, "enforce_admins": object{"url": api + "/enforce_admins", "enabled": p.EnforceAdmins},
-		"required_signatures":     object{"url": api + "/required_signatures", "enabled": p.RequireSignature},
-		"required_linear_history": object{"enabled": false}, "allow_force_pushes": object{"enabled": false},
-		"allow_deletions": object{"enabled": false}, "required_conversation_resolution": object{"enabled": false},
-	}
+	o := object{"enforce_admins": object{"enabled": p.EnforceAdmins}, "required_signatures": object{"enabled": p.RequireSignature}}
 	if len(p.RequiredChecks) > 0 {
-		o["required_status_checks"] = object{
-			"url": api + "/required_status_checks", "strict": false, "contexts": p.RequiredChecks,
-			"contexts_url": api + "/required_status_checks/contexts", "checks": checksOf(p.RequiredChecks),
-		}
+		o["required_status_checks"] = object{"contexts": p.RequiredChecks, "checks": checksOf(p.RequiredChecks)}
 	}
 	if p.RequiredReviews > 0 {
-		o["required_pull_request_reviews"] = object{
-			"url": api + "/required_pull_request_reviews", "dismiss_stale_reviews": false, "require_code_owner_reviews": false,
-			"required_approving_review_count": p.RequiredReviews,
-		}
+		o["required_pull_request_reviews"] = object{"required_approving_review_count": p.RequiredReviews}
 	}
 	if p.RestrictPushes {
-		o["restrictions"] = object{
-			"url": api + "/restrictions", "users_url": api + "/restrictions/users", "teams_url": api + "/restrictions/teams",
-			"apps_url": api + "/restrictions/apps", "users": []object{}, "teams": []object{}, "apps": []object{},
-		}
+		o["restrictions"] = object{"users": []object{}, "teams": []object{}, "apps": []object{}}
 	}
 	return ok(o)
 }

@@ -81,7 +81,6 @@ type repo struct {
 	owner, name   string
 	defaultBranch string
 	gitDir        string
-	createdAt     time.Time
 	issues        []*issue // issues and pull requests by number: issues[n-1]
 	labels        []*label
 	permissions   map[string]string // role by lower login

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -33,12 +32,11 @@ const (
 )
 
 type token struct {
-	login string
-	kind  TokenKind
-	app   *App
-	// permissions are nil for all of them; scopes are those of a classic token, nil for every other.
-	permissions *Permissions
-	scopes      []string
+	login       string
+	kind        TokenKind
+	app         *App
+	permissions Permissions
+	scopes      []string // of a classic token; nil for every other
 	sso         string
 
 	installation *installation // of a token that an App has made
@@ -132,34 +130,22 @@ func (g *GitHub) verify(text string) (*App, error) {
 	return app, nil
 }
 
-// Permissions are what a token may do, by area: "" for nothing, "read" or "write". What is public can be read without
-// any.
-type Permissions struct {
-	Actions        string `json:"actions,omitempty"`
-	Administration string `json:"administration,omitempty"`
-	Checks         string `json:"checks,omitempty"`
-	Contents       string `json:"contents,omitempty"`
-	Issues         string `json:"issues,omitempty"`
-	Members        string `json:"members,omitempty"`
-	PullRequests   string `json:"pull_requests,omitempty"`
-	Secrets        string `json:"secrets,omitempty"`
-	Statuses       string `json:"statuses,omitempty"`
-	Workflows      string `json:"workflows,omitempty"`
-}
+// Permissions are what a token may do: "read" or "write" by GitHub's names, such as "pull_requests". Everyone can read
+// what is public. Nil is everything.
+type Permissions map[string]string
 
-// granted are the permissions that are not empty, under GitHub's names.
-func (p Permissions) granted() map[string]string {
-	names := map[string]string{"metadata": "read"}
-	raw, _ := json.Marshal(p) // of strings
-	_ = json.Unmarshal(raw, &names)
-	return names
-}
+// everything is what a token may do if a test does not say.
+var everything = Permissions{"actions": "write", "administration": "read", "checks": "write", "contents": "write",
+	"issues": "write", "pull_requests": "write", "members": "read", "secrets": "read", "statuses": "write",
+	"workflows": "write"}
 
-// fromNames is the other way round.
-func fromNames(names map[string]string) *Permissions {
-	p := new(Permissions)
-	raw, _ := json.Marshal(names) // of strings
-	_ = json.Unmarshal(raw, p)
+// granted are permissions as GitHub shows them.
+func (p Permissions) granted() Permissions {
+	if p == nil {
+		p = everything
+	}
+	p = maps.Clone(p)
+	p["metadata"] = "read"
 	return p
 }
 
@@ -167,8 +153,7 @@ func fromNames(names map[string]string) *Permissions {
 type Token struct {
 	Value, Login string
 	Kind         TokenKind
-	// Permissions are those of GITHUB_TOKEN, of an installation or of a fine-grained personal token; nil for all of them.
-	Permissions *Permissions
+	Permissions  Permissions // of GITHUB_TOKEN, of an installation or of a fine-grained personal token
 	// Scopes make it a classic personal token, which may write with the scope repo or public_repo alone.
 	Scopes []string
 	// SSO is the address at which the token has to be let into an organization first; empty when it is.

@@ -30,7 +30,7 @@ var appKey = sync.OnceValue(func() *rsa.PrivateKey {
 })
 
 // app installs an App that was granted the permissions, nil for all, and is the option to use it.
-func (s *stage) app(granted *fake.Permissions) func(*Options) {
+func (s *stage) app(granted fake.Permissions) func(*Options) {
 	s.AddApp(fake.App{ID: 7, Slug: "helper", Owner: owner, InstallationID: 70, Key: &appKey().PublicKey,
 		Permissions: granted})
 	return func(o *Options) {
@@ -100,7 +100,7 @@ func TestAppAsksForWhatItUses(t *testing.T) {
 func TestAppThatWasGrantedLess(t *testing.T) {
 	g := &grants{}
 	s := newStage(t, g.wrap)
-	less := s.app(&fake.Permissions{Contents: "write", Issues: "write", PullRequests: "write", Checks: "read"})
+	less := s.app(fake.Permissions{"contents": "write", "issues": "write", "pull_requests": "write", "checks": "read"})
 	c := s.client(less)
 	if want := []string{"actions: read", "checks: write", "statuses: read"}; !slices.Equal(c.lacks, want) ||
 		len(g.asked) != 2 {

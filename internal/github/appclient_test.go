@@ -140,7 +140,7 @@ func TestScopedTokens(t *testing.T) {
 func TestTokenOfLess(t *testing.T) {
 	s := newStage(t)
 	a := s.opened()
-	s.Grant(installationID, &fake.Permissions{Contents: "write", Issues: "write", PullRequests: "write", Checks: "read"})
+	s.Grant(installationID, fake.Permissions{"contents": "write", "issues": "write", "pull_requests": "write", "checks": "read"})
 	token := must[Token](t)(a.Token(t.Context(), installationID, name, Needed(false, false)))
 	lacks := []string{"actions: read", "checks: write", "statuses: read"}
 	if !slices.Equal(token.Lacks, lacks) || token.Permissions["checks"] != "read" ||

@@ -51,11 +51,11 @@ func TestAppExamines(t *testing.T) {
 		{"no secret", func(_ *stage, a *fake.App, _ *AppNeeds) { a.Hook.Secret = "" }, nil, "the webhook", Problem,
 			"are not signed"},
 		{"less granted", func(_ *stage, a *fake.App, _ *AppNeeds) {
-			a.Permissions = &fake.Permissions{Contents: "write", Issues: "write", PullRequests: "write", Actions: "read",
-				Statuses: "read"}
+			a.Permissions = fake.Permissions{"contents": "write", "issues": "write", "pull_requests": "write", "actions": "read",
+				"statuses": "read"}
 		}, nil, "permissions", Warning, "has not been granted checks: write"},
 		{"much less granted", func(_ *stage, a *fake.App, _ *AppNeeds) {
-			a.Permissions = &fake.Permissions{Contents: "read"}
+			a.Permissions = fake.Permissions{"contents": "read"}
 		}, nil, "permissions", Problem, "contents: write"},
 		{"not installed", func(_ *stage, a *fake.App, _ *AppNeeds) { a.InstallationID = 0 }, nil, "the installation", Problem,
 			"is not installed on alice/demo"},
@@ -65,8 +65,8 @@ func TestAppExamines(t *testing.T) {
 		}, nil,
 			"the agent's key", Problem, "no key for claude"},
 		{"a workflow that nobody may start", func(_ *stage, a *fake.App, _ *AppNeeds) {
-			a.Permissions = &fake.Permissions{Contents: "write", Issues: "write", PullRequests: "write", Checks: "write",
-				Actions: "read", Statuses: "read"}
+			a.Permissions = fake.Permissions{"contents": "write", "issues": "write", "pull_requests": "write", "checks": "write",
+				"actions": "read", "statuses": "read"}
 		}, func(s *stage) {
 			s.commit("main", ".ralph/settings.json", `{"dispatch": "workflow"}`)
 		}, "permissions", Problem, "A workflow does the runs"},

@@ -156,9 +156,9 @@ func TestPersonalTokensSetAStatus(t *testing.T) {
 // TestChecksThatMayNotBeWritten: the run goes on, and is told once what to add.
 func TestChecksThatMayNotBeWritten(t *testing.T) {
 	s := newStage(t)
-	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "write"}})
+	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: fake.Permissions{"contents": "write"}})
 	s.AddLimitedToken(fake.Token{Value: "github_pat_less", Login: "alice", Kind: fake.PAT,
-		Permissions: &fake.Permissions{Contents: "write"}})
+		Permissions: fake.Permissions{"contents": "write"}})
 	for token, want := range map[string]string{
 		"ghs_less":        "add `checks: write` to the workflow's permissions",
 		"github_pat_less": "the commit does not show what ralph says of it",

@@ -105,8 +105,8 @@ func TestBuildsOverPages(t *testing.T) {
 func TestBuildsWithoutStatuses(t *testing.T) {
 	s := newStage(t)
 	s.SetPrivate(owner, name, true)
-	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: &fake.Permissions{Checks: "read"}})
-	s.AddLimitedToken(fake.Token{Value: "ghs_none", Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "read"}})
+	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: fake.Permissions{"checks": "read"}})
+	s.AddLimitedToken(fake.Token{Value: "ghs_none", Kind: fake.Actions, Permissions: fake.Permissions{"contents": "read"}})
 	s.AddCheckRun(owner, name, fake.CheckRun{Name: "test", HeadSHA: s.sha, Conclusion: "success"})
 	c := s.client(as("ghs_less"))
 	for range 2 {

@@ -54,7 +54,7 @@ func TestExamine(t *testing.T) {
 			"warning the job's own token: It may not open pull requests.", Warning},
 		{"the job's own token may not see settings", jobToken + "_less", func(s *stage) {
 			s.AddLimitedToken(fake.Token{Value: jobToken + "_less", Kind: fake.Actions,
-				Permissions: &fake.Permissions{Contents: "write", Issues: "write"}})
+				Permissions: fake.Permissions{"contents": "write", "issues": "write"}})
 		}, "unknown GitHub Actions: The token may not see it.", Warning},
 		{"labels are missing", aliceToken, func(s *stage) {}, "ok labels: All of ralph's labels are there.", Warning},
 		{"secrets", aliceToken, func(s *stage) {}, "ok secrets: There is ANTHROPIC_API_KEY.", Warning},

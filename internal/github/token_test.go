@@ -103,7 +103,7 @@ func TestSingleSignOn(t *testing.T) {
 func TestMissingPermissionsAreNamed(t *testing.T) {
 	s := newStage(t)
 	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
-	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: &fake.Permissions{Contents: "write"}})
+	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: fake.Permissions{"contents": "write"}})
 	s.AddLimitedToken(fake.Token{Value: "ghp_gist", Login: "alice", Kind: fake.PAT, Scopes: []string{"gist"}})
 	for token, want := range map[string]string{
 		"ghs_less": "commenting on #1: the token may not do this (403: Resource not accessible by integration); give the " +

@@ -102,7 +102,7 @@ func TestWorkflowStarts(t *testing.T) {
 	if open, _ := s.AppTokens(); len(got) != 1 || got[0].Ref != "main" || got[0].Inputs["request"] != "x" || open > 1 {
 		t.Errorf("%+v, %d tokens", got, open)
 	}
-	s.Grant(installationID, &fake.Permissions{Actions: "read", Contents: "write", Issues: "write"})
+	s.Grant(installationID, fake.Permissions{"actions": "read", "contents": "write", "issues": "write"})
 	if f := fact(); f.Grade != Problem || !strings.Contains(f.Says, "actions: write") {
 		t.Errorf("%+v", f)
 	}

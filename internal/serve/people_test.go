@@ -97,7 +97,7 @@ func TestWhoMay(t *testing.T) {
 		t.Errorf("a minute after GitHub has said so: %v, %v", got, err)
 	}
 	hub.ClearFaults()
-	hub.Grant(installation, &fake.Permissions{Contents: "write"})
+	hub.Grant(installation, fake.Permissions{"contents": "write"})
 	if got, err := p.Operator(t.Context(), as("olga")); err != nil || got {
 		t.Errorf("without the permission to read members: %v, %v", got, err)
 	}
