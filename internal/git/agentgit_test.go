@@ -14,7 +14,7 @@ import (
 // TestWhateverTheAgentDoesWithGit, nothing of it is lost: each thing in a clone or for the bot, or for make
 // every in both.
 func TestWhateverTheAgentDoesWithGit(t *testing.T) {
-	rows := sampled(t, agentgit.Cases, "committed, and more after that", "several commits", "rebased", "reset to the base",
+	rows := sampled(t, agentgit.Cases, "committed, and more after that", "several commits", "ignored, committed on purpose", "a new root", "rebased", "reset to the base",
 		"to the base branch, in the way", "the base branch, committed", "stashed", "its branch deleted",
 		"a linked worktree inside", "an empty repository in the tree", "marked as unchanged", "hidden by info/exclude", "broken HEAD")
 	for i, name := range slices.Sorted(maps.Keys(rows)) {

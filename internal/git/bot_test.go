@@ -122,8 +122,13 @@ func TestReadsCommitsNotFiles(t *testing.T) {
 	if err != nil || !ok || string(text) != "{}\n" {
 		t.Fatalf("%q %v %v", text, ok, err)
 	}
-	if _, ok, err := tree.File(b.ctx, tree.Base(), "none"); ok || err != nil {
-		t.Fatal(ok, err)
+	if text, ok, err := tree.Read(b.ctx, tree.Base(), "a.txt", 6); err != nil || !ok || string(text) != "one\ntw" {
+		t.Errorf("%q %v %v", text, ok, err)
+	}
+	for _, name := range []string{"none", "link", "sub", "*", "../a.txt"} {
+		if text, ok, err := tree.Read(b.ctx, tree.Base(), name, 6); ok || name != "../a.txt" && err != nil {
+			t.Errorf("%s: %q %v %v", name, text, ok, err)
+		}
 	}
 	if _, _, err := tree.File(b.ctx, tree.Base(), "link"); err == nil {
 		t.Fatal("a link was read")
@@ -154,47 +159,6 @@ func TestCheckoutSaysWhatIsMissing(t *testing.T) {
 		if _, err := Checkout(b.ctx, o, c.base, "ralph/x"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-func TestFailureBranchAndArchive(t *testing.T) {
-	b := newSandbox(t)
-	tree := b.checkout()
-	os.WriteFile(filepath.Join(tree.Dir(), "new"), []byte("1"), 0o644)
-	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "one"))
-	name := "wip/ralph-fail-issue-42-20261121-053000"
-	message := "Ralph Loop failed: issue-42\n\nIterations: 3/3\nLast gate: make test\n"
-	b.sh(b.remote, `git branch wip `+b.base) // it has dashes for its slashes then
-	if beside := must[string](t)(tree.FailureBranch(b.ctx, name, message, nil)); beside != strings.Replace(name, "/", "-", 1) ||
-		b.sh(b.remote, `git log -1 --format=%P `+beside) != c.SHA+"\n" {
-		t.Fatal(beside)
-	}
-	b.sh(b.remote, `git branch -q -D wip`)
-	must[string](t)(tree.FailureBranch(b.ctx, name, message, map[string][]byte{".ralph_state.md": []byte("---\n")}))
-	sha := strings.TrimSpace(b.sh(b.remote, `git rev-parse `+name))
-	got := b.sh(b.remote, `git log -1 --format='%H %P %an%n%B' `+name+`; git show --stat --format= `+name+
-		`; git cat-file -e `+name+`:new`)
-	if !strings.HasPrefix(got, sha+" "+c.SHA+" ralph\n"+message) || !strings.Contains(got, ".ralph_state.md | 1 +") {
-		t.Fatal(got)
-	}
-	b.sh(b.remote, `git update-ref refs/heads/wip/ralph-fail-issue-42-7-20261121-053000 `+b.base)
-	if err := tree.Archive(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	got = b.sh(b.remote, `git for-each-ref --format='%(objectname) %(refname)' refs/heads/wip`)
-	want := sha + " refs/heads/wip/archive/ralph-fail-issue-42-20261121-053000\n" + b.base +
-		" refs/heads/wip/ralph-fail-issue-42-7-20261121-053000\n"
-	if got != want {
-		t.Fatal(got)
-	}
-	if err := tree.Archive(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	if dirty, err := tree.Clean(b.ctx); err != nil || len(dirty) != 0 {
-		t.Fatal(dirty, err)
-	}
-	if _, err := tree.FailureBranch(b.ctx, "a..b", "", nil); err == nil {
-		t.Fatal("a bad name was taken")
 	}
 }
 
@@ -250,6 +214,52 @@ func TestCheckBranchName(t *testing.T) {
 		"a b": false, "a.lock": false} {
 		if err := CheckBranchName(t.Context(), name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// TestFailureBranchAndArchive: in a clone nothing else moves, and nothing is pushed.
+func TestFailureBranchAndArchive(t *testing.T) {
+	for _, shape := range []string{"bot", "clone"} {
+		b := newSandbox(t)
+		tree, origin := b.work(shape), b.remote
+		b.as = nil
+		if shape == "clone" {
+			origin = filepath.Join(b.dir, "clone")
+		}
+		one := b.turn(tree, `echo 1 >new`)
+		const name, message = "wip/ralph-fail-issue-42-20261121-053000", "Ralph Loop failed: issue-42\n\nLast gate: make test\n"
+		b.sh(origin, `git branch wip `+b.base) // it has dashes for its slashes then
+		beside := must[string](t)(tree.FailureBranch(b.ctx, name, message, nil))
+		if beside != strings.Replace(name, "/", "-", 1) || b.sh(origin, `git log -1 --format=%P `+beside) != one+"\n" {
+			t.Fatal(beside)
+		}
+		b.sh(origin, `git branch -q -D wip`)
+		must[string](t)(tree.FailureBranch(b.ctx, name, message, map[string][]byte{".ralph_state.md": []byte("s")}))
+		sha := strings.TrimSpace(b.sh(origin, `git rev-parse `+name))
+		if got := b.sh(origin, `git log -1 --format='%P%n%B' `+name+`; git show `+name+`:.ralph_state.md; git cat-file -e `+name+`:new`); got !=
+			one+"\n"+message+"\ns" {
+			t.Errorf("%s: %q", shape, got)
+		}
+		b.sh(origin, `git update-ref refs/heads/wip/ralph-fail-issue-42-7-20261121-053000 `+b.base) // of another task
+		for range 2 {
+			if err := tree.Archive(b.ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := sha + " refs/heads/wip/archive/ralph-fail-issue-42-20261121-053000\n" + b.base +
+			" refs/heads/wip/ralph-fail-issue-42-7-20261121-053000\n"
+		if got := b.sh(origin, `git for-each-ref --format='%(objectname) %(refname)' refs/heads/wip`); got != want {
+			t.Errorf("%s: %s", shape, got)
+		}
+		if got := b.sh(b.remote, `git for-each-ref --format='%(refname)'`); shape == "clone" && got != "refs/heads/main\n" {
+			t.Errorf("pushed are %s", got)
+		}
+		if dirty, err := tree.Clean(b.ctx); err != nil || len(dirty) != 0 {
+			t.Error(dirty, err)
+		}
+		if _, err := tree.FailureBranch(b.ctx, "a..b", "", nil); err == nil {
+			t.Error("a bad name was taken")
 		}
 	}
 }

@@ -589,32 +589,6 @@ func TestKilledBeforeTheFirstRecord(t *testing.T) {
 	}
 }
 
-func TestFailureBranchOfAClone(t *testing.T) {
-	t.Parallel()
-	b := newSandbox(t)
-	dir := b.clone()
-	tree := b.open()
-	one := b.turn(tree, `echo 1 >one`)
-	b.sh(dir, `git branch wip/ralph-fail-issue-42-7-20261121-053000`) // of another task
-	before := b.lying(dir)
-	must[string](t)(tree.FailureBranch(b.ctx, "wip/ralph-fail-issue-42-20261121-053000", "m\n",
-		map[string][]byte{".ralph_state.md": []byte("s")}))
-	made := strings.TrimSpace(b.sh(dir, `git rev-parse wip/ralph-fail-issue-42-20261121-053000`))
-	if got := b.sh(dir, `git log --format='%H %an %s' -2 wip/ralph-fail-issue-42-20261121-053000; git show `+made+
-		`:.ralph_state.md`); got != made+" Bob m\n"+one+" Bob turn\ns" {
-		t.Errorf("%s", got)
-	}
-	if err := tree.Archive(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	if got := b.sh(dir, `git for-each-ref --format='%(objectname) %(refname)' refs/heads/wip; git -C ../remote.git for-each-ref --format='%(refname)'`); got !=
-		made+" refs/heads/wip/archive/ralph-fail-issue-42-20261121-053000\n"+b.base+
-			" refs/heads/wip/ralph-fail-issue-42-7-20261121-053000\nrefs/heads/main\n" {
-		t.Errorf("%s", got)
-	}
-	b.same(dir, before)
-}
-
 func TestCheckoutOfSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	b := newSandbox(t)
@@ -638,17 +612,5 @@ func TestCheckoutOfSaysWhatToDo(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-func TestRemoteURL(t *testing.T) {
-	b := newSandbox(t)
-	dir := b.clone()
-	if url, err := RemoteURL(b.ctx, dir, testEnv(b.home)); url != b.remote || err != nil {
-		t.Fatal(url, err)
-	}
-	b.sh(dir, `git remote remove origin`)
-	if url, err := RemoteURL(b.ctx, dir, testEnv(b.home)); url != "" || err != nil {
-		t.Fatal(url, err)
 	}
 }

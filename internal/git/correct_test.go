@@ -46,21 +46,18 @@ func TestCorrect(t *testing.T) {
 		plan     string // "" is "trusted\n"
 		unfollow string // a file that must be as it was
 	}{
-		"an edit":    {do: `echo evil >ralph/tasks.json; echo 1 >work`, restore: whole[:1], want: "work"},
-		"a deletion": {do: `rm -r ralph; echo 1 >work`, restore: whole, want: "work"},
-		"a link":     {do: `ln -sf /etc/passwd ralph/tasks.json; echo 1 >work`, restore: whole[:1], want: "work"},
+		"an edit": {do: `echo evil >ralph/tasks.json; echo 1 >work`, restore: whole[:1], want: "work"},
+		"a link":  {do: `ln -sf /etc/passwd ralph/tasks.json; echo 1 >work`, restore: whole[:1], want: "work"},
 		"a link inside": {do: `ln -sf ../a.txt ralph/tasks.json`, write: map[string]string{planFile: "ours\n"},
 			want: planFile, plan: "ours\n", unfollow: "a.txt"},
 		"a link for directory": {do: `rm -r ralph; ln -s sub ralph; echo 1 >sub/tasks.json`, restore: whole,
 			want: "sub/tasks.json", unfollow: "sub/b.txt"},
 		"written behind a link": {do: `rm -r ralph; ln -s sub ralph`, write: map[string]string{planFile: "ours\n"},
 			want: "ralph/also ralph/prd.md " + planFile, plan: "ours\n", unfollow: "sub/b.txt"},
-		"a link out":  {do: `rm -r ralph; ln -s /etc ralph`, restore: whole, want: ""},
 		"a directory": {do: `rm ralph/tasks.json; mkdir -p ralph/tasks.json/x; echo 1 >ralph/tasks.json/x/y; echo 1 >ralph/tasks.json/z.log`, restore: whole[:1], want: ""},
 		"written on a directory": {do: `rm ralph/tasks.json; mkdir -p ralph/tasks.json/x; echo 1 >ralph/tasks.json/x/y`,
 			write: map[string]string{planFile: "ours\n"},
 			want:  planFile, plan: "ours\n"},
-		"a file for the directory": {do: `rm -r ralph; echo 1 >ralph`, restore: whole, want: ""},
 		"a submodule": {do: `rm ralph/tasks.json; git init -q ralph/tasks.json; cd ralph/tasks.json; echo 1 >f; git add f; git commit -qm f; cd ../..
 			printf '[submodule "x"]\n\tpath = ralph/tasks.json\n\turl = ./x\n' >.gitmodules; git add .gitmodules ralph 2>/dev/null`, restore: whole[:1], want: ".gitmodules"},
 		"a new submodule": {do: `git init -q lib; cd lib; echo 1 >f; git add f; git commit -qm f; cd ..

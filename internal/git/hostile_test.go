@@ -2,10 +2,8 @@ package git
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -137,75 +135,6 @@ ln -s "$OUT/exclude" .git/info/exclude; ln -s "$OUT/config" .git/config`,
 	}
 }
 
-func TestHostileHistory(t *testing.T) {
-	rows := sampled(t, map[string]struct {
-		do, note, files, log string
-	}{
-		"kept": {do: `echo 1 >x; git add x; git commit -qm agent; echo 2 >y`, files: "x\ny",
-			log: "ours\nagent\nbefore\nfirst\n"},
-		"kept, nothing left": {do: `echo 1 >x; git add x; git commit -qm agent`, files: "x",
-			log: "agent\nbefore\nfirst\n"},
-		"ignored, committed on purpose": {do: `echo 1 >x.log; git add -f x.log; git commit -qm agent; echo 2 >y`,
-			files: "x.log\ny", log: "ours\nagent\nbefore\nfirst\n"},
-		"kept, an address and a number": {do: `echo 1 >x; git add x; git commit -qm 'fix the 2 of #3' -m 'Co-authored-by: A <a@b.c>'`, files: "x", log: "fix the 2 of #3\nbefore\nfirst\n"},
-		"amended": {do: `echo 1 >x; git add x; git commit -q --amend -m mine`,
-			note: "rewritten history", files: "x", log: "ours\nbefore\nfirst\n"},
-		"amended, ignored file": {do: `echo 1 >x.log; git add -f x.log; git commit -q --amend -m mine`,
-			note: "rewritten history", files: "x.log", log: "ours\nbefore\nfirst\n"},
-		"reset": {do: `git reset -q --hard HEAD~; echo 1 >x`, note: "rewritten history", files: "x",
-			log: "ours\nbefore\nfirst\n"},
-		"switched": {do: `git checkout -q -b other; echo 1 >x; git add x; git commit -qm agent`,
-			note: `switched to "other"`, files: "x", log: "agent\nbefore\nfirst\n"},
-		"orphan": {do: `git checkout -q --orphan none; git commit -qm orphan; echo 1 >x`,
-			note: "rewritten history", files: "x", log: "ours\nbefore\nfirst\n"},
-		"detached": {do: `git checkout -q --detach; echo 1 >x`, note: "left the run's branch",
-			files: "x", log: "ours\nbefore\nfirst\n"},
-		"unfinished rebase": {do: `git checkout -q -b o HEAD~; echo z >before; git add .; git commit -qm z; git rebase ralph/issue-42 >/dev/null 2>&1 || true; echo 1 >x`, note: "", files: "x", log: "ours\nbefore\nfirst\n"},
-		"stale lock": {do: `touch .git/index.lock .git/HEAD.lock; echo 1 >x`, files: "x",
-			log: "ours\nbefore\nfirst\n"},
-	}, "ignored, committed on purpose", "kept, an address and a number", "orphan", "unfinished rebase", "stale lock")
-	for i, name := range slices.Sorted(maps.Keys(rows)) {
-		c := rows[name]
-		for j, shape := range []string{"bot", "clone"} {
-			if !every && i%2 != j {
-				continue
-			}
-			t.Run(name+"/"+shape, func(t *testing.T) {
-				t.Parallel()
-				b := newSandbox(t)
-				tree := b.work(shape)
-				b.sh(tree.Dir(), `echo b >before`)
-				since := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "before")).SHA
-				b.sh(tree.Dir(), c.do)
-				got := must[loop.Commit](t)(tree.Commit(b.ctx, since, "ours"))
-				if !strings.Contains(got.Note, c.note) || c.note == "" && got.Note != "" && name != "unfinished rebase" {
-					t.Errorf("note %q, want %q", got.Note, c.note)
-				}
-				var files []string
-				for _, f := range got.Files {
-					if f.Path != "before" {
-						files = append(files, f.Path)
-					}
-				}
-				if strings.Join(files, "\n") != c.files {
-					t.Errorf("files %q, want %q", files, c.files)
-				}
-				if log := b.sh(tree.Dir(), `git log --format=%s; git symbolic-ref HEAD >&2`); log != c.log {
-					t.Errorf("log %q, want %q", log, c.log)
-				}
-				if got := b.sh(tree.Dir(),
-					`git status --porcelain; git symbolic-ref HEAD; git rev-parse HEAD`); got != "refs/heads/ralph/issue-42\n"+
-					tree.Head()+"\n" {
-					t.Errorf("afterwards %q", got)
-				}
-				if tree.Head() != got.SHA {
-					t.Errorf("head %s, commit %s", tree.Head(), got.SHA)
-				}
-			})
-		}
-	}
-}
-
 func TestHostileRepository(t *testing.T) {
 	b := newSandbox(t)
 	b.sh(b.dir, `git init -q elsewhere; cd elsewhere; echo s >secret; git add .; git commit -qm secret`)
@@ -315,37 +244,4 @@ func TestSubmodulesAreLeftAlone(t *testing.T) {
 		t.Fatalf("%+v %v", d, err)
 	}
 	b.quiet()
-}
-
-// TestMessagesThatAct: what an agent writes into its commits does nothing on GitHub; its work is kept.
-func TestMessagesThatAct(t *testing.T) {
-	for name, message := range sampled(t, map[string]string{
-		"mentions":            "thanks, @alice",
-		"mentions a team":     "cc @org/team",
-		"closes":              "Fixes #7",
-		"closes elsewhere":    "x\n\ncloses: other/repo#7",
-		"closes by address":   "resolved https://github.com/other/repo/issues/7",
-		"closes, spelt so":    "fix GH-7",
-		"keeps CI away":       "x [skip ci]",
-		"keeps checks away":   "x\n\nskip-checks: true",
-		"says it is of a run": "x\n\nRalph-Run: 20260101-000000-0000000",
-	}, "closes by address", "keeps checks away", "says it is of a run") {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newSandbox(t)
-			tree := b.checkout(b.asNobody)
-			// the agent reads it
-			if err := os.WriteFile(filepath.Join(tree.Dir(), "message"), []byte(message), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			b.sh(tree.Dir(), `echo 1 >x; git add x; git commit -qF message; rm message; echo 2 >y`)
-			got := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "ours"))
-			if !strings.Contains(got.Note, "its files were kept") || len(got.Files) != 2 {
-				t.Errorf("%+v", got)
-			}
-			if log := b.sh(tree.Dir(), `git log --format=%s`); log != "ours\nfirst\n" {
-				t.Errorf("log %q", log)
-			}
-		})
-	}
 }

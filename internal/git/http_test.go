@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -130,19 +129,6 @@ func TestTokenIsRefused(t *testing.T) {
 		!strings.Contains(err.Error(), "check that the token is valid") {
 		t.Fatal(err)
 	}
-}
-
-func TestAnotherHeaderIsNotSentToo(t *testing.T) {
-	b := newSandbox(t)
-	s := b.serve()
-	dir := b.clone()
-	b.sh(dir,
-		fmt.Sprintf(
-			`git config 'http.%s/.extraheader' 'Authorization: Basic xxxx'; git config 'http.%s/remote.git.extraheader' 'Authorization: Basic yyyy'`, s.URL, s.URL))
-	tree := b.open(s.over)
-	b.sh(dir, `echo 1 >one`)
-	must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "one"))
-	must[*Moved](t)(tree.Push(b.ctx))
 }
 
 func TestLease(t *testing.T) {

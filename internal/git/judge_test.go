@@ -149,24 +149,6 @@ func TestJudgeTreeHasSubmodules(t *testing.T) {
 	}
 }
 
-// TestJudgeTreeIsSparse as the clone is.
-func TestJudgeTreeIsSparse(t *testing.T) {
-	b := newSandbox(t)
-	b.clone()
-	b.sh(filepath.Join(b.dir, "clone"), `git sparse-checkout set --no-cone '/*' '!/sub/'`)
-	tree := b.open()
-	b.sh(tree.Dir(), `echo new >new; mkdir -p sub; echo s >sub/s`)
-	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "x"))
-	if got := b.files(tree, c.SHA); got != ".gitignore\n.ralph/settings.json\na.txt\n120000 link\nnew\nsub/b.txt\nsub/s" {
-		t.Errorf("committed:\n%s", got)
-	}
-	j := b.judge(tree)
-	must[[]string](t)(j.Use(b.ctx, c.SHA))
-	if got := b.sh(j.Dir(), `ls; git status --porcelain`); got != "a.txt\nlink\nnew\n" {
-		t.Errorf("the tree of the checks: %q", got)
-	}
-}
-
 // TestJudgeTreeHasLargeFiles that the clone has, and fetches none.
 func TestJudgeTreeHasLargeFiles(t *testing.T) {
 	need.Program(t, "git-lfs")

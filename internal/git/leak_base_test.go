@@ -1,7 +1,6 @@
 package git
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,25 +116,5 @@ func TestKeysThatBeginAlike(t *testing.T) {
 	}
 	if got := b.show(tree, "moved.pem"); got != one {
 		t.Errorf("moved.pem is %q", got)
-	}
-}
-
-// BenchmarkManyCredentials is a commit of many texts that look like credentials, above a base of 20 MB.
-func BenchmarkManyCredentials(b *testing.B) {
-	box := newSandbox(b)
-	for i := range 20 {
-		writeFile(b, box.dir, fmt.Sprintf("seed/old%d.cfg", i),
-			strings.Repeat(strings.Join(sampleKeys(1000*i, 500), " and text between\n")+"\n", 54))
-	}
-	box.sh(filepath.Join(box.dir, "seed"), `git add .; git commit -qm more; git push -q ../remote.git HEAD:main`)
-	box.base = strings.TrimSpace(box.sh(filepath.Join(box.dir, "seed"), "git rev-parse HEAD"))
-	tree := box.checkout(func(*Options) {})
-	n := 0
-	for b.Loop() {
-		n++
-		writeFile(b, tree.Dir(), "many", strings.Join(sampleKeys(100_000*n, 100_000), "\n"))
-		if _, err := tree.Commit(box.ctx, tree.Head(), "many"); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

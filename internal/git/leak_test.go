@@ -152,8 +152,8 @@ func TestNamesHoldNoSecret(t *testing.T) {
 	}
 }
 
-// TestMessages: neither the title of an issue nor an agent keeps workflows from running by a commit's message, nor
-// hides anything in it.
+// TestMessages: neither the title of an issue nor an agent does anything on GitHub by a commit's message, keeps workflows
+// from running or hides anything in it. The agent's work is kept.
 func TestMessages(t *testing.T) {
 	b := newSandbox(t)
 	tree := b.checkout(func(o *Options) { o.Secrets = []string{held} })
@@ -161,6 +161,14 @@ func TestMessages(t *testing.T) {
 		{"", "Fix it [skip ci]", "Fix it (skip ci)"},
 		{"", "Fix \x1b]52;c;eA==\x07it\u202e " + held, "Fix ]52;c;eA==it [redacted]"},
 		{"theirs", "Fix it", "Fix it\ntheirs"},
+		{"fix the 2 of #3\n\nCo-authored-by: A <a@b.c>", "Fix it", "Fix it\nfix the 2 of #3"},
+		{"thanks, @alice", "Fix it", "Fix it"},
+		{"cc @org/team", "Fix it", "Fix it"},
+		{"Fixes #7", "Fix it", "Fix it"},
+		{"x\n\ncloses: other/repo#7", "Fix it", "Fix it"},
+		{"resolved https://github.com/other/repo/issues/7", "Fix it", "Fix it"},
+		{"fix GH-7", "Fix it", "Fix it"},
+		{"x\n\nRalph-Run: 20260101-000000-0000000", "Fix it", "Fix it"},
 		{"theirs [no ci]", "Fix it", "Fix it"},
 		{"theirs\n\n\nskip-checks: true", "Fix it", "Fix it"},
 		{"\x1b[31mtheirs", "Fix it", "Fix it"},
@@ -171,7 +179,10 @@ func TestMessages(t *testing.T) {
 			deed = fmt.Sprintf("echo %d >>own; git add own; printf '%%s' '%s' | git commit -q -F -; %s", i, row.own, deed)
 		}
 		b.sh(tree.Dir(), deed)
-		must[loop.Commit](t)(tree.Commit(b.ctx, since, row.title+"\n"))
+		c := must[loop.Commit](t)(tree.Commit(b.ctx, since, row.title+"\n"))
+		if dropped := row.own != "" && !strings.Contains(row.subject, "\n"); strings.Contains(c.Note, "its files were kept") != dropped {
+			t.Errorf("%q: %q", row.own, c.Note)
+		}
 		if got := must[string](t)(tree.git.out(b.ctx, "log", "--format=%s", since+"..HEAD")); got != row.subject+"\n" {
 			t.Errorf("%q, %q: committed as %q", row.own, row.title, got)
 		}

@@ -1,8 +1,6 @@
 package git
 
 import (
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -38,20 +36,5 @@ file'; echo '*.txt -diff' >.gitattributes`)
 	if want := []string{".gitattributes", ".gitignore", "a.txt", "new\"\nfile", "sub/b.txt",
 		"sub/moved.txt"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("changed = %q, want %q", names, want)
-	}
-}
-
-// TestRead: the beginning of a regular file, and nothing of what only looks like one.
-func TestRead(t *testing.T) {
-	b := newSandbox(t)
-	tree := b.checkout()
-	os.WriteFile(filepath.Join(tree.Dir(), "a.txt"), []byte("evil"), 0o644)
-	if text, ok, err := tree.Read(b.ctx, tree.Base(), "a.txt", 6); err != nil || !ok || string(text) != "one\ntw" {
-		t.Errorf("%q %v %v", text, ok, err)
-	}
-	for _, name := range []string{"none", "link", "sub", "*", "../a.txt"} {
-		if text, ok, err := tree.Read(b.ctx, tree.Base(), name, 6); ok || name != "../a.txt" && err != nil {
-			t.Errorf("%s: %q %v %v", name, text, ok, err)
-		}
 	}
 }

@@ -182,16 +182,14 @@ type Remote struct {
 	Log      func(format string, args ...any) // says that the remote is away; nil is silent
 }
 
-// credential is how the remote knows us. The key holds the whole URL, so that no header a file gives for the same
-// server is sent too: the longest match counts, and an empty value first drops what others gave (actions/checkout
-// leaves one behind).
+// credential is how the remote knows us.
 func (r Remote) credential() []pair {
 	if r.Token == "" {
 		return nil
 	}
 	key := "http." + r.URL + ".extraheader"
 	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + r.Token))
-	return []pair{{key, ""}, {key, "Authorization: Basic " + basic}}
+	return []pair{{key, "Authorization: Basic " + basic}}
 }
 
 // AccessError says that the remote did not take the credential.

@@ -103,17 +103,6 @@ func TestBusPassesOverWhatIsNoMessage(t *testing.T) {
 	}
 }
 
-func TestBusLineThatIsBeingWritten(t *testing.T) {
-	dir := onBus(t)
-	say(t, dir, "a", "1")
-	write(t, dir, `{"type":"half",`)
-	_, next := heard(t, dir, 0)
-	write(t, dir, `"text":"2"}`+"\n")
-	if all, _ := heard(t, dir, next); strings.Join(all, "|") != "half 2" {
-		t.Errorf("the rest tells %q", all)
-	}
-}
-
 func TestBusThatBeganAnew(t *testing.T) {
 	dir := onBus(t)
 	say(t, dir, "a", strings.Repeat("long", 100))

@@ -33,22 +33,6 @@ func lockWhenTold(dir string) (func(), error) {
 	return quietLock(dir)
 }
 
-// lockAsBefore does what ralph did when it knew locks of fcntl alone.
-func lockAsBefore(dir string) (func(), error) {
-	name := filepath.Join(dir, LockFile)
-	if err := os.WriteFile(name, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
-		return nil, err
-	}
-	file, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
-	}
-	if !lock(file) {
-		return nil, errors.New("it is locked")
-	}
-	return func() { _ = os.Remove(name); _ = file.Close() }, nil
-}
-
 // sayOwner fails with what Held says.
 func sayOwner(dir string) (func(), error) {
 	o, err := LockOwner(dir)
@@ -96,15 +80,25 @@ func TestLock(t *testing.T) {
 		if log != "" {
 			t.Errorf("%s: nothing was there, and it says %q", name, log)
 		}
-		mine := fmt.Sprintln(os.Getpid())
-		if text, err := os.ReadFile(filepath.Join(dir, LockFile)); string(text) != mine || err != nil {
+		for range 2 { // who asks after a lock does not take it from its owner, who may ask as well
+			if o, err := LockOwner(dir); o != (Owner{Dir: dir, PID: os.Getpid(), Alive: true, Holds: true}) || err != nil {
+				t.Errorf("%s: %+v, %v", name, o, err)
+			}
+			refused(t, dir, os.Getpid())
+			if o := another(t, dir, "look"); o.said != fmt.Sprintf("%d true true false", os.Getpid()) {
+				t.Errorf("%s: another process finds %s", name, o.said)
+			}
+			if o := another(t, dir, "run"); o.said != fmt.Sprintf("ERROR: Another Ralph loop active (PID %d)", os.Getpid()) {
+				t.Errorf("%s: another process: %s", name, o.said)
+			}
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, LockFile)); string(text) != fmt.Sprintln(os.Getpid()) || err != nil {
 			t.Errorf("%s: the lock holds %q, %v", name, text, err)
 		}
-		refused(t, dir, os.Getpid())
-		if o := another(t, dir, "run"); o.said != "ERROR: Another Ralph loop active (PID "+strconv.Itoa(os.Getpid())+")" {
-			t.Errorf("%s: another process: %s", name, o.said)
-		}
 		unlock()
+		if o := another(t, dir, "look"); o.said != "0 false false false" {
+			t.Errorf("%s: it was given back, and another process finds %s", name, o.said)
+		}
 		if _, err := os.Stat(filepath.Join(dir, LockFile)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: the lock is still there: %v", name, err)
 		}
@@ -308,21 +302,6 @@ func TestLockError(t *testing.T) {
 	}
 }
 
-// A ralph from before locks its file in another way; it is respected for as long as it lives.
-func TestLockOfAnEarlierRalph(t *testing.T) {
-	need.That(t, "locks that have an owner", tellsOwner)
-	for _, dir := range places(t) {
-		a := another(t, dir, "earlier")
-		refused(t, dir, a.Process.Pid)
-		_, _ = a.Process.Kill(), a.Wait()
-		log, unlock := said(t, dir)
-		unlock()
-		if !strings.Contains(log, fmt.Sprintf("the lock of process %d is taken over", a.Process.Pid)) {
-			t.Errorf("it says %q", log)
-		}
-	}
-}
-
 func TestHeld(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	noError(t, err)
@@ -335,29 +314,6 @@ func TestHeld(t *testing.T) {
 		want.Dir = dir
 		if o, err := LockOwner(dir); o != want || err != nil {
 			t.Errorf("lock %q: %+v, %v; want %+v", text, o, err, want)
-		}
-	}
-}
-
-// Whoever asks after a lock does not take it from its owner, who may ask as well.
-func TestHeldDropsNothing(t *testing.T) {
-	for name, dir := range places(t) {
-		_, unlock := said(t, dir)
-		for range 3 {
-			if o, err := LockOwner(dir); o != (Owner{Dir: dir, PID: os.Getpid(), Alive: true, Holds: true}) || err != nil {
-				t.Errorf("%s: %+v, %v", name, o, err)
-			}
-			refused(t, dir, os.Getpid())
-			if o := another(t, dir, "look"); o.said != fmt.Sprintf("%d true true false", os.Getpid()) {
-				t.Errorf("%s: another process finds %s", name, o.said)
-			}
-			if o := another(t, dir, "run"); !strings.Contains(o.said, "Another Ralph loop active") {
-				t.Errorf("%s: another process: %s", name, o.said)
-			}
-		}
-		unlock()
-		if o := another(t, dir, "look"); o.said != "0 false false false" {
-			t.Errorf("%s: it was given back, and another process finds %s", name, o.said)
 		}
 	}
 }

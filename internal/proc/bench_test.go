@@ -3,7 +3,6 @@
 package proc_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"os"
@@ -52,49 +51,11 @@ func benchmark(b *testing.B, s proc.Spec) {
 
 func BenchmarkRunTrue(b *testing.B) { benchmark(b, proc.Spec{Argv: []string{"true"}}) }
 
-// BenchmarkRunTrueHeard is how a command of the harness runs, with both streams read.
-func BenchmarkRunTrueHeard(b *testing.B) {
-	var out, errs bytes.Buffer
-	benchmark(b, proc.Spec{Argv: []string{"true"}, Stdout: &out, Stderr: &errs})
-}
-
-// BenchmarkRunTrueSparing is an attempt of a supervisor that has no child to spare.
-func BenchmarkRunTrueSparing(b *testing.B) {
-	benchmark(b, proc.Spec{Argv: []string{"true"}, Ending: proc.Ending{Spare: func() []int { return nil }}})
-}
-
-// BenchmarkRunTrueBeside is a run while another one is active.
-func BenchmarkRunTrueBeside(b *testing.B) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_, _ = proc.Run(ctx, proc.Spec{Argv: []string{"sleep", "600"}, Env: []string{"PATH=" + os.Getenv("PATH")}})
-	}()
-	benchmark(b, proc.Spec{Argv: []string{"true"}})
-	cancel()
-	<-ended
-}
-
 // BenchmarkBareTrue is what os/exec itself takes.
 func BenchmarkBareTrue(b *testing.B) {
 	measured(b, func() {
 		for b.Loop() {
 			if err := exec.Command("true").Run(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-// BenchmarkBareTrueHeard is what os/exec itself takes to read both streams.
-func BenchmarkBareTrueHeard(b *testing.B) {
-	measured(b, func() {
-		for b.Loop() {
-			var out, errs bytes.Buffer
-			cmd := exec.Command("true")
-			cmd.Stdout, cmd.Stderr = &out, &errs
-			if err := cmd.Run(); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -118,21 +118,6 @@ func TestRunWarnsOnce(t *testing.T) {
 	}
 }
 
-// A process that was stopped gets to hear that it is to end.
-func TestRunWakesTheStopped(t *testing.T) {
-	t.Parallel()
-	s := script(t,
-		`sh -c 'trap "echo tidy > tidied; exit 0" TERM; echo $$ > pid; kill -STOP $$; while :; do sleep 0.02; done' & wait`)
-	s.Grace = patience
-	r, err := proc.Run(cancelledOnce(t, filepath.Join(s.Dir, "pid")), s)
-	if err != nil || r.Class != proc.Cancelled || r.Duration > patience {
-		t.Errorf("result = %+v, %v", r, err)
-	}
-	if _, err := os.Stat(filepath.Join(s.Dir, "tidied")); err != nil {
-		t.Error("it was killed without being asked")
-	}
-}
-
 func TestRunTellsTheEnd(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]proc.Result{
@@ -176,5 +161,25 @@ func TestRunTakesTheGraceOfItsContext(t *testing.T) {
 	}
 	if got := proc.GraceOf(context.Background()); got != 5*time.Second {
 		t.Errorf("the grace where nobody says otherwise is %s", got)
+	}
+}
+
+// All of a tree has the grace to tidy up, what was stopped too, and a shell that dies at once costs none of it.
+func TestRunGivesTheWholeTreeItsGrace(t *testing.T) {
+	t.Parallel()
+	for name, stop := range map[string]string{"at work": "", "stopped": "kill -STOP $$; "} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := script(t, `sh -c 'trap "sleep 0.3; echo tidy > tidied; exit 0" TERM; echo $$ > pid; `+stop+
+				`while :; do sleep 0.02; done' & wait`)
+			s.Grace = patience
+			r, err := proc.Run(cancelledOnce(t, filepath.Join(s.Dir, "pid")), s)
+			if err != nil || r.Class != proc.Cancelled || r.Duration >= patience {
+				t.Errorf("result = %+v, %v", r, err)
+			}
+			if _, err := os.Stat(filepath.Join(s.Dir, "tidied")); err != nil {
+				t.Error("it had no time to tidy up")
+			}
+		})
 	}
 }

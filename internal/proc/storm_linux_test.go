@@ -62,8 +62,3 @@ func TestRunWeathersAStorm(t *testing.T) {
 		})
 	}
 }
-
-// BenchmarkRunStorm is what it takes us to reap 3,000 orphans.
-func BenchmarkRunStorm(b *testing.B) {
-	benchmark(b, proc.Spec{Argv: []string{"sh", "-c", storm}, Dir: b.TempDir()})
-}

@@ -186,15 +186,6 @@ func TestSuperviseTakesChildrenOver(t *testing.T) {
 	}
 }
 
-func TestSuperviseCancelledBefore(t *testing.T) {
-	w := supervised(t, `touch ran`)
-	w.cancel()
-	w.start().ends(loop.Interrupted)
-	if engine.Exists(filepath.Join(w.Dir, "ran")) {
-		t.Error("something was started")
-	}
-}
-
 // The delay is always kept, ends with a signal, and with a DONE that somebody leaves meanwhile.
 func TestSuperviseDelay(t *testing.T) {
 	t.Parallel()

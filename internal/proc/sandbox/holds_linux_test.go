@@ -715,29 +715,3 @@ func TestLinkedWorktrees(t *testing.T) {
 		}
 	}
 }
-
-// TestLookAtPipes: a pipe in the place of a file that says where the rest of a repository is is not waited for.
-func TestLookAtPipes(t *testing.T) {
-	dir := t.TempDir()
-	put(t, dir+"/.git/objects/info/x", "")
-	for _, name := range []string{"/pipe", "/.git/objects/info/alternates"} {
-		if err := syscall.Mkfifo(dir+name, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if dir, common := linked(dir + "/pipe"); dir != "" || common != "" {
-			t.Errorf("a pipe leads to %q and %q", dir, common)
-		}
-		if dirs := borrowed(dir); len(dirs) != 0 {
-			t.Errorf("a pipe names %q", dirs)
-		}
-	}()
-	select {
-	case <-done:
-	case <-time.After(20 * time.Second):
-		t.Error("a pipe is waited for")
-	}
-}
