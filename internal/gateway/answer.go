@@ -6,35 +6,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// What is searched for in answers.
-const (
-	asType = iota + 1
-	asModel
-	asUsage
-	asError
-)
+// mostHeld is how much is kept of an event, or of a document. One that is longer says nothing of what it took, which is
+// estimated then.
+const mostHeld = 8 << 20
 
-var answerFields = []field{{name: "type", as: asType}, {name: "error", as: asError},
-	{name: "model", as: asModel}, {name: "modelVersion", as: asModel},
-	{name: "usage", as: asUsage}, {name: "usageMetadata", as: asUsage},
-	{name: "message", in: []field{{name: "model", as: asModel}, {name: "usage", as: asUsage}}},
-	{name: "response", in: []field{{name: "model", as: asModel}, {name: "usage", as: asUsage}}}}
-
-// mostLine is how much of a line is kept. What is longer is read as it comes.
-const mostLine = 16 << 10
-
-// answer reads in an answer, as it comes by, what it took: a stream of events or one JSON document. It keeps no more
-// than a short line and a value.
+// answer reads in an answer, as it comes by, what it took: a stream of events or one JSON document.
 type answer struct {
 	tally *tally
-	pick  jsonPicker
-	kind  string // of the event
-	usage []byte
-
-	form form
-	line []byte // the beginning of one that continues
-	long bool   // the line is too long to keep, and is read as it comes
-	open bool   // an event is not at its end
+	form  form
+	line  held // of a stream, the beginning of one that continues
+	event held // the data of an event, or the document
 }
 
 // form is what an answer is made of.
@@ -46,38 +27,49 @@ const (
 	events
 )
 
-func newAnswer(t *tally) *answer {
-	a := &answer{tally: t}
-	a.pick = jsonPicker{fields: answerFields, got: a.got}
-	return a
+func newAnswer(t *tally) *answer { return &answer{tally: t} }
+
+// held is a text that is kept as long as it is short enough.
+type held struct {
+	text []byte
+	size int // of the whole text
 }
 
-// got takes a value that the picker has found.
-func (a *answer) got(as int, value []byte) {
-	switch as {
-	case asType:
-		a.kind = gjson.ParseBytes(value).Str
-		a.tally.failed = a.tally.failed || a.kind == "error" || a.kind == "response.failed"
-	case asError:
-		a.tally.failed = a.tally.failed || value[0] == '{'
-	case asModel:
-		if name := gjson.ParseBytes(value).Str; name != "" && len(name) <= mostModel {
-			a.tally.served = name
-		}
-	case asUsage:
-		if value[0] == '{' {
-			a.usage = append(a.usage[:0], value...)
-		}
+func (h *held) add(p []byte) {
+	if h.size += len(p); h.size > mostHeld {
+		h.text = nil
+		return
+	}
+	h.text = append(h.text, p...)
+}
+
+// clear forgets the text, and what it took if that was much.
+func (h *held) clear() {
+	if h.text, h.size = h.text[:0], 0; cap(h.text) > 1<<20 {
+		h.text = nil
 	}
 }
 
-// event is at the end of an event, or of the document.
-func (a *answer) event() {
-	if len(a.usage) > 0 {
-		a.tally.use(a.kind, a.usage)
+// read takes what an event says, or the document, of the tokens, the model and a failure. An array at the top stands
+// for its elements.
+func (a *answer) read(text []byte) {
+	if !gjson.ValidBytes(text) {
+		return
 	}
-	a.kind, a.usage, a.open = "", a.usage[:0], false
-	a.pick.reset()
+	for _, v := range gjson.ParseBytes(text).Array() { // an object is an array of itself
+		kind := v.Get("type").Str
+		a.tally.failed = a.tally.failed || kind == "error" || kind == "response.failed" || v.Get("error").IsObject()
+		for _, path := range []string{"model", "modelVersion", "message.model", "response.model"} {
+			if name := v.Get(path).Str; name != "" && len(name) <= mostModel {
+				a.tally.served = name
+			}
+		}
+		for _, path := range []string{"usage", "usageMetadata", "message.usage", "response.usage"} {
+			if usage := v.Get(path); usage.IsObject() {
+				a.tally.use(kind, usage)
+			}
+		}
+	}
 }
 
 // write reads a piece.
@@ -94,19 +86,19 @@ func (a *answer) write(p []byte) {
 	}
 	if a.form == document {
 		a.tally.text += int64(len(p))
-		a.pick.write(p)
+		a.event.add(p)
 		return
 	}
 	for len(p) > 0 {
 		end := bytes.IndexByte(p, '\n')
-		if end < 0 {
-			a.part(p)
+		switch {
+		case end < 0:
+			a.line.add(p)
 			return
-		}
-		if len(a.line) == 0 && !a.long {
+		case a.line.size == 0:
 			a.whole(p[:end])
-		} else {
-			a.part(p[:end])
+		default:
+			a.line.add(p[:end])
 			a.endLine()
 		}
 		p = p[end+1:]
@@ -115,52 +107,20 @@ func (a *answer) write(p []byte) {
 
 // end is after the last piece; clean if the answer ended by itself.
 func (a *answer) end(clean bool) {
-	if len(a.line) > 0 || a.long {
-		a.endLine()
-	}
-	if a.form == document && !clean { // the number that it ended in may be half
-		return
-	}
-	a.event()
+	a.endLine()
+	a.read(a.event.text)
 	if !clean {
 		a.tally.cut()
 	}
 }
 
-// part keeps a part of a line, or reads it if the line is long.
-func (a *answer) part(p []byte) {
-	if !a.long && len(a.line)+len(p) <= mostLine {
-		a.line = append(a.line, p...)
-		return
-	}
-	if !a.long {
-		a.long = true
-		kept := append(a.line, p[:min(len(p), len("data: "))]...)
-		p = p[min(len(p), len("data: ")):]
-		if data, ok := payload(kept); ok {
-			a.piece(data)
-		}
-		a.open = a.open || bytes.HasPrefix(kept, dataMark)
-		a.line = a.line[:0]
-	}
-	if a.open {
-		a.piece(p)
-	}
-}
-
 func (a *answer) endLine() {
-	if a.long {
-		a.long = false
-		return // the empty line ends the event
+	if a.line.size > mostHeld {
+		a.tally.text += int64(a.line.size)
+	} else {
+		a.whole(a.line.text)
 	}
-	a.whole(a.line)
-	a.line = a.line[:0]
-}
-
-// piece reads a part of an event that is longer than what is kept.
-func (a *answer) piece(p []byte) {
-	a.tally.text += int64(len(p))
-	a.pick.write(p)
+	a.line.clear()
 }
 
 var (
@@ -171,37 +131,27 @@ var (
 	errorMark = []byte(`"error"`)
 )
 
-// payload is what is in a line of data.
-func payload(line []byte) ([]byte, bool) {
-	data, ok := bytes.CutPrefix(line, dataMark)
-	return bytes.TrimPrefix(data, []byte(" ")), ok
-}
-
-// whole reads a line.
+// whole reads a line. An empty one ends an event.
 func (a *answer) whole(line []byte) {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	if len(line) == 0 {
-		if a.open {
-			a.event()
+		a.read(a.event.text)
+		a.event.clear()
+		return
+	}
+	data, ok := bytes.CutPrefix(line, dataMark)
+	if data = bytes.TrimPrefix(data, []byte(" ")); !ok || len(data) == 0 {
+		return
+	}
+	a.tally.text += written(a.tally.protocol, data)
+	if a.event.size == 0 && data[0] == '{' && data[len(data)-1] == '}' { // a whole event, as all providers write them
+		if !piece(a.tally.protocol, data) && (bytes.Contains(data, usageMark) || bytes.Contains(data, errorMark)) {
+			a.read(data)
 		}
 		return
 	}
-	data, ok := payload(line)
-	if !ok || len(data) == 0 {
-		return
-	}
-	if !a.open && data[0] == '{' && data[len(data)-1] == '}' { // a whole event, as all providers write them
-		a.tally.text += written(a.tally.protocol, data)
-		if piece(a.tally.protocol, data) || !bytes.Contains(data, usageMark) && !bytes.Contains(data, errorMark) {
-			return
-		}
-	}
-	a.open = true
-	a.pick.write(data)
-	a.pick.write(newline)
-	if a.pick.deep == 0 {
-		a.event()
-	}
+	a.event.add(data)
+	a.event.add(newline)
 }
 
 // texts are where events have what the model has written.
@@ -252,9 +202,13 @@ func written(p Protocol, event []byte) int64 {
 		if len(rest) > mostFrame { // nearly all of it is text
 			return int64(len(rest))
 		}
-		if n := min(stringEnd(rest, 1), len(rest)) - 1; n > 0 {
-			return int64(n)
+		end := 1
+		for end < len(rest) && rest[end] != '"' {
+			if end++; rest[end-1] == '\\' {
+				end++
+			}
 		}
+		return int64(min(end, len(rest)) - 1)
 	}
 	return 0
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzUsage: an answer in pieces of any size passes as it is, never says a negative number, and no more of it is kept
-// than a line and a value; a document says the same as in one piece.
+// FuzzUsage: an answer in pieces of any size passes as it is, never says a negative number, and says the same as in one
+// piece.
 func FuzzUsage(f *testing.F) {
 	for i, said := range []string{messageStart + messageText + messageEnd,
 		`{"model":"m","usage":{"input_tokens":1}}`,
@@ -31,10 +31,6 @@ func FuzzUsage(f *testing.F) {
 			passed, err := io.ReadAll(m)
 			if err != nil || string(passed) != said {
 				t.Fatalf("%q became %q, %v", said, passed, err)
-			}
-			if cap(m.answer.line) > 4*mostLine || cap(m.answer.pick.value) > 4*mostValue ||
-				cap(m.answer.pick.name) > 4*mostName {
-				t.Fatal("it keeps too much")
 			}
 			u := ledger.usage()[0]
 			if min(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning) < 0 || u.Requests != 1 {

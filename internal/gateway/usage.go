@@ -69,14 +69,7 @@ type tally struct {
 }
 
 // use takes in what an answer says of tokens, in the words of its protocol. What is not said stays.
-func (t *tally) use(kind string, raw []byte) {
-	if !gjson.ValidBytes(raw) {
-		return
-	}
-	v := gjson.ParseBytes(raw)
-	if !v.IsObject() {
-		return
-	}
+func (t *tally) use(kind string, v gjson.Result) {
 	set := func(to *int64, path string) {
 		if n := v.Get(path); n.Type == gjson.Number {
 			*to = int64(min(max(n.Num, 0), mostTokens))
