@@ -149,8 +149,19 @@ func (a *Agent) listen(r *reader, errs []io.Writer) ([]io.Writer, func()) {
 	if a.dialect.readRetry == nil {
 		return errs, func() {}
 	}
-	h := &retryFilter{hears: a.dialect.readRetry, tell: r.tried, to: io.MultiWriter(errs...)}
-	return []io.Writer{h}, h.close
+	to := io.MultiWriter(errs...)
+	lines := stream.NewPlain(r.talk.now, func(e stream.Event) {
+		if e.Kind != stream.Noise {
+			return
+		}
+		switch attempt, ours := a.dialect.readRetry(e.Text); {
+		case !ours:
+			_, _ = io.WriteString(to, e.Text+"\n")
+		case attempt != (stream.Attempt{}):
+			r.tried(attempt)
+		}
+	})
+	return []io.Writer{lines}, func() { _ = lines.Close() }
 }
 
 // talk readies what one turn is about.

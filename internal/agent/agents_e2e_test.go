@@ -186,30 +186,6 @@ func TestRealAgentsReadingOnly(t *testing.T) {
 	})
 }
 
-// TestRealAgentsGoOn gives a second turn the session of the first.
-func TestRealAgentsGoOn(t *testing.T) {
-	eachReal(t, reals, func(t *testing.T, r real) {
-		b := ready(t, r, agent.Options{}, model.Turn{Text: "The first answer."}, model.Turn{Text: "The second answer."})
-		// else gemini's sessions would be in the turn's own home, and go with it
-		put(t, b.home, ".gemini/tmp/used-before", "")
-		first := b.take(t.Context(), t, "FIRST-PROMPT")
-		b.options.Resume = first.Session
-		var err error
-		if b.Agent, err = agent.New(b.options); err != nil {
-			t.Fatal(err)
-		}
-		second := b.take(t.Context(), t, "SECOND-PROMPT")
-		if first.Class != loop.OK || second.Class != loop.OK || second.Text != "The second answer." {
-			t.Errorf("turns = %+v, %+v", first, second)
-		}
-		requests := b.model.Requests()
-		if last := requests[len(requests)-1].Body; !strings.Contains(last, "FIRST-PROMPT") ||
-			!strings.Contains(last, "SECOND-PROMPT") {
-			t.Errorf("the model was asked: %.2000s", last)
-		}
-	})
-}
-
 // TestRealCodexInTheTemporaryDirectory: it warns of such a home, but works in a sandbox of ours, where each home is
 // one. With its own sandbox it does not where bubblewrap is installed: its commands fail then, and nothing in its
 // stream says so.

@@ -9,8 +9,7 @@ import (
 )
 
 // amp is Sourcegraph's Amp: the prompt as its last argument, events as JSON lines in the shape of claude's. Its model
-// runs on its own servers, and it reports no cost. It continues with a thread only by another command, so
-// Options.Resume means nothing to it. The repository's permissions and servers count for less than ours or need an
+// runs on its own servers, and it reports no cost. The repository's permissions and servers count for less than ours or need an
 // approval, but no flag keeps out its plugins (.amp/plugins). It knows no hooks but those, so Options.Hooks say nothing
 // to it.
 var amp = dialect{

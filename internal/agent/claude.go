@@ -89,9 +89,6 @@ func claudeArguments(t *turnInput) []string {
 	if usd := claudeHolds(o); usd != "" {
 		args = append(args, claudeBudgetFlag, usd)
 	}
-	if isSession(o.Resume) {
-		args = append(args, "--resume", o.Resume)
-	}
 	return slices.Concat([]string{"-p"}, claudeFlags(t), args)
 }
 

@@ -17,8 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// codex is OpenAI's Codex: `codex exec` with the prompt on standard input, events as JSON lines. It tells no cost, and
-// of a resumed session the tokens of all its turns.
+// codex is OpenAI's Codex: `codex exec` with the prompt on standard input, events as JSON lines. It tells no cost.
 //
 // It works in its own sandbox, which Options.Flags may choose or switch off, but not for a reviewer. A command that the
 // sandbox refuses leaves no trace in its events, and where no sandbox can be made (a container that forbids it) it
@@ -87,9 +86,6 @@ func codexArguments(t *turnInput) []string {
 	}
 	if t.Schema != "" {
 		args = append(args, "--output-schema", t.path(codexSchema))
-	}
-	if isSession(t.Resume) {
-		args = append(args, "resume", t.Resume)
 	}
 	return append(args, "-")
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"io"
 	"path/filepath"
 	"strings"
@@ -36,21 +35,25 @@ type console struct {
 	shown     *display          // where that goes; nil: no one looks
 	groups    Groups
 	now       func() time.Time
-	errs      *partial
+	errs      *stream.Decoder     // of standard error, a line at a time
 	redact    func(string) string // of what doing gets; nil: nothing is removed
 	doing     func(what string)   // hears in one line what the agent does now; nil: no one does
 }
 
 // newConsole shows a turn whose whole output is in a log; "" in none.
 func newConsole(o Display, log string, now func() time.Time) *console {
-	c := &console{now: now, lines: new(batch), errs: &partial{each: func(string) {}}, redact: o.Format.Redact}
+	c := &console{now: now, lines: new(batch), redact: o.Format.Redact}
+	c.errs = stream.NewPlain(now, func(e stream.Event) {
+		if e.Kind == stream.Noise && c.formatter != nil {
+			c.formatter.Stderr(e.At, e.Text)
+		}
+	})
 	if o.Console == nil {
 		return c
 	}
-	c.shown = newDisplay(o.Console, log)
+	c.shown = &display{to: o.Console, log: log}
 	c.lines.to = c.shown
 	c.formatter = stream.NewFormatter(c.lines, o.Format)
-	c.errs.each = func(line string) { c.formatter.Stderr(now(), line) }
 	if o.Groups != nil {
 		c.groups = o.Groups
 		c.groups.Group(o.Title)
@@ -99,7 +102,7 @@ func (c *console) stderr() io.Writer { return promptly{c.errs, c.lines} }
 
 // close shows what has no end of line, and ends the group.
 func (c *console) close() {
-	c.errs.flush()
+	_ = c.errs.Close()
 	if c.formatter != nil {
 		c.formatter.Flush()
 	}
@@ -158,43 +161,6 @@ func (p promptly) Write(piece []byte) (int, error) {
 	return p.Writer.Write(piece)
 }
 
-// stderrBytes is how much of a line of standard error is kept; less of it is shown.
-const stderrBytes = 4 << 10
-
-// partial cuts what is written to it into lines, of which it keeps a little more than is shown.
-type partial struct {
-	each func(string)
-	line []byte
-	some bool // something of this line was written, even if nothing of it was kept
-}
-
-func (p *partial) Write(b []byte) (int, error) {
-	n := len(b)
-	for {
-		end := bytes.IndexByte(b, '\n')
-		if end < 0 {
-			p.keep(b)
-			return n, nil
-		}
-		p.keep(b[:end])
-		p.some = true
-		p.flush()
-		b = b[end+1:]
-	}
-}
-
-func (p *partial) keep(b []byte) {
-	p.some = p.some || len(b) > 0
-	p.line = append(p.line, b[:min(len(b), stderrBytes-len(p.line))]...)
-}
-
-func (p *partial) flush() {
-	if p.some {
-		p.each(string(p.line))
-	}
-	p.line, p.some = p.line[:0], false
-}
-
 // beat makes a sign of life of any output.
 type beat struct{ pulse *proc.Heartbeat }
 
@@ -203,54 +169,32 @@ func (b beat) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// How much of a turn is shown: its beginning, and its end. No agent says so much on purpose.
-const (
-	shownBytes    = 2 << 20
-	shownEndBytes = 32 << 10
-)
+// shownBytes is how much of a turn is shown. No agent says so much on purpose.
+const shownBytes = 2 << 20
 
-// display shows the beginning of a turn as it comes, and its end when it has ended; one line between them says how much
-// is left out. It is given whole lines.
+// display shows the beginning of a turn, and says once that the rest is left out. It is given whole lines.
 type display struct {
 	to    io.Writer
 	log   string // where all of it is; empty: nowhere
-	bytes int64  // of the beginning
-	full  bool   // no more of it is shown
-	feeds int    // ends of lines after that
-	rest  *proc.Tail
-}
-
-func newDisplay(to io.Writer, log string) *display {
-	return &display{to: to, log: log, rest: proc.NewTail(0, shownEndBytes)}
+	bytes int
+	full  bool // no more of it is shown
 }
 
 // Write implements io.Writer; it never fails: a broken terminal is not worth a turn.
 func (s *display) Write(lines []byte) (int, error) {
-	if s.full = s.full || s.bytes+int64(len(lines)) > shownBytes; !s.full {
-		s.bytes += int64(len(lines))
-		_, _ = s.to.Write(lines)
+	if s.full {
 		return len(lines), nil
 	}
-	s.feeds += bytes.Count(lines, []byte("\n"))
-	return s.rest.Write(lines)
+	text := lines
+	if s.bytes += len(lines); s.bytes > shownBytes {
+		s.full, text = true, []byte("[... the rest is not shown here ...]\n")
+		if s.log != "" {
+			text = []byte("[... the rest is not shown here; the output is in " + filepath.Base(s.log) + " ...]\n")
+		}
+	}
+	_, _ = s.to.Write(text)
+	return len(lines), nil
 }
 
-// end shows the end of what was not shown, and begins again.
-func (s *display) end() {
-	if s.full {
-		_, text, _ := s.rest.Ends()
-		missing := s.rest.Len() - int64(len(text))
-		if missing > 0 {
-			_, text, _ = strings.Cut(text, "\n") // it begins within a line
-			missing = s.rest.Len() - int64(len(text))
-			what := safetext.Count(s.feeds-strings.Count(text, "\n"), "line") + " (" + safetext.Bytes(missing) + ")"
-			where := ""
-			if s.log != "" {
-				where = "; the output is in " + filepath.Base(s.log)
-			}
-			text = "[... " + what + " not shown here" + where + " ...]\n" + text
-		}
-		_, _ = s.to.Write([]byte(text))
-	}
-	s.bytes, s.full, s.feeds, s.rest = 0, false, 0, proc.NewTail(0, shownEndBytes)
-}
+// end begins again: how a turn ended is shown in any case.
+func (s *display) end() { s.bytes, s.full = 0, false }

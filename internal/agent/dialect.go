@@ -31,7 +31,6 @@ type Options struct {
 	// LogFile gets the whole output, capped at 64 MiB, mode 0600; "" none. A turn replaces what the one before has
 	// written.
 	LogFile string
-	Resume  string           // the id of a session to continue with, where the dialect can; "" a fresh one
 	Clock   func() time.Time // nil is time.Now
 }
 
@@ -281,12 +280,6 @@ func (t *turnInput) interrupt(grace time.Duration) time.Duration {
 	}
 	return 0
 }
-
-var sessions = lazy(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
-
-// isSession reports whether a text can be a session's id. It comes from an agent's output, and must not be taken for a
-// flag.
-func isSession(id string) bool { return sessions.MatchString(id) }
 
 // home is the agent's HOME.
 func (t *turnInput) home() string {

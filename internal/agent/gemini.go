@@ -82,9 +82,6 @@ func geminiArguments(t *turnInput) []string {
 	if t.Model != "" {
 		args = append(args, "-m", t.Model)
 	}
-	if isSession(t.Resume) {
-		args = append(args, "--resume", t.Resume)
-	}
 	return slices.Concat(t.Flags, args)
 }
 

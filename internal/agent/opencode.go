@@ -65,9 +65,6 @@ func opencodeArguments(t *turnInput) []string {
 	if t.Model != "" {
 		args = append(args, "-m", t.Model)
 	}
-	if isSession(t.Resume) {
-		args = append(args, "-s", t.Resume)
-	}
 	return args
 }
 

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -295,56 +294,4 @@ func limited(a stream.Attempt) bool {
 		class = byStatus(a.Status, class)
 	}
 	return class == loop.UsageLimit
-}
-
-// retryFilter takes the lines out of an agent's standard error in which it reports requests that it tries again, and
-// passes the others on.
-type retryFilter struct {
-	hears func(line string) (a stream.Attempt, ours bool)
-	tell  func(a stream.Attempt)
-	to    io.Writer
-	line  []byte
-	long  bool // the line is longer than any of those; it has been passed on so far
-}
-
-// hearingBytes is how long such a line may be.
-const hearingBytes = 16 << 10
-
-// Write implements io.Writer.
-func (h *retryFilter) Write(p []byte) (int, error) {
-	n := len(p)
-	for len(p) > 0 {
-		end := bytes.IndexByte(p, '\n') + 1
-		piece := p
-		if end > 0 {
-			piece = p[:end]
-		}
-		p = p[len(piece):]
-		h.line = append(h.line, piece...)
-		if end > 0 || h.long || len(h.line) > hearingBytes {
-			h.pass(end > 0)
-		}
-	}
-	return n, nil
-}
-
-// pass hands on what there is of a line, unless it is one of ours.
-func (h *retryFilter) pass(whole bool) {
-	a, ours := stream.Attempt{}, false
-	if !h.long {
-		a, ours = h.hears(strings.TrimRight(string(h.line), "\r\n"))
-	}
-	if !ours {
-		_, _ = h.to.Write(h.line)
-	} else if a != (stream.Attempt{}) {
-		h.tell(a)
-	}
-	h.line, h.long = h.line[:0], !whole && !ours
-}
-
-// close hands on what has no end.
-func (h *retryFilter) close() {
-	if len(h.line) > 0 {
-		h.pass(true)
-	}
 }

@@ -151,7 +151,7 @@ func controlToSpace(r rune) rune {
 // reported.
 const MaxLine = 4 << 20
 
-const headBytes = 4 << 10
+const headBytes = 16 << 10
 
 // lines cuts what is written to it into lines and hands them on without their end. It holds at most MaxLine bytes. The
 // slice is only valid during the call.
