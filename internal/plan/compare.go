@@ -91,7 +91,7 @@ func (c *comparison) plan() {
 		}
 	}
 	for _, key := range differing(b.Extra, a.Extra) {
-		c.fixed("", shortPath(key), "The plan's "+shortPath(key))
+		c.fixed("", safetext.Quoted(key), "The plan's "+safetext.Quoted(key))
 	}
 	if _, err := a.Order(); err != nil {
 		c.found.add(contentCheck, "", "dependsOn", "The plan cannot be done in any order: %v.", err)
@@ -198,7 +198,7 @@ func (c *comparison) untouched(was, is Story) {
 		}
 	}
 	for _, key := range differing(was.Extra, is.Extra) {
-		c.fixed(is.ID, shortPath(key), shortPath(key)+" of story "+is.ID)
+		c.fixed(is.ID, safetext.Quoted(key), safetext.Quoted(key)+" of story "+is.ID)
 	}
 }
 

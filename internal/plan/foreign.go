@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"fmt"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,14 +17,17 @@ import (
 // strings. What may be missing besides: branchName (made of the project), description, priority (the story's place),
 // passes and notes.
 func Read(name string, content []byte) (p Plan, foreign bool, err error) {
-	v, err := readJSON(content)
+	file, err := readJSON(content)
 	if err != nil {
 		return Plan{}, false, &Error{Name: name, Problems: []string{err.Error()}}
 	}
-	if foreign = isForeign(v); foreign {
-		fillForeign(v)
+	all := members(file)
+	var stories []json.RawMessage
+	if foreign = json.Unmarshal(all["userStories"], &stories) == nil && isForeign(stories); foreign {
+		fillForeign(all, stories)
+		file, _ = marshal(all, nil)
 	}
-	if p, err = planOf(name, v); err != nil {
+	if p, err = planOf(name, file); err != nil {
 		return Plan{}, foreign, err
 	}
 	if len(p.Stories) == 0 {
@@ -38,75 +41,73 @@ func Read(name string, content []byte) (p Plan, foreign bool, err error) {
 }
 
 // isForeign reports whether no story has a field of reviews.
-func isForeign(v *jsonValue) bool {
-	list := v.get("userStories")
-	if list == nil || len(list.items) == 0 {
-		return false
-	}
-	return !slices.ContainsFunc(list.items, func(s jsonValue) bool {
-		return s.get("reviewStatus") != nil || s.get("reviewCount") != nil || s.get("reviewFeedback") != nil
+func isForeign(stories []json.RawMessage) bool {
+	return len(stories) > 0 && !slices.ContainsFunc(stories, func(story json.RawMessage) bool {
+		s := members(story)
+		return s["reviewStatus"] != nil || s["reviewCount"] != nil || s["reviewFeedback"] != nil
 	})
 }
 
 // fillForeign adds to a plan of the common layout what it does not have.
-func fillForeign(v *jsonValue) {
-	if project := v.get("project"); project != nil && project.kind == aText {
-		v.missing("branchName", jsonText("ralph/"+safetext.Slug(project.text, 40)))
+func fillForeign(plan map[string]json.RawMessage, stories []json.RawMessage) {
+	var project string
+	if json.Unmarshal(plan["project"], &project) == nil {
+		missing(plan, "branchName", asJSON("ralph/"+safetext.Slug(project, 40)))
 	}
-	v.missing("description", jsonText(""))
-	list := v.get("userStories")
-	for i := range list.items {
-		if list.items[i].kind == anObject {
-			list.items[i].fillStory(i + 1)
+	missing(plan, "description", `""`)
+	for i := range stories {
+		if story := members(stories[i]); story != nil {
+			fillStory(story, i+1)
+			stories[i], _ = marshal(story, nil)
 		}
 	}
+	plan["userStories"], _ = marshal(stories, nil)
 }
 
 // dependencies are the keys that other tools have for dependsOn.
 var dependencies = []string{"dependencies", "depends_on", "blockedBy", "blocked_by", "requires"}
 
-func (v *jsonValue) fillStory(place int) {
-	v.get("id").asText()
-	for i := range v.members {
-		if m := &v.members[i]; slices.Contains(dependencies, m.key) && m.value.kind == aList && v.get("dependsOn") == nil {
-			m.key = "dependsOn"
+func fillStory(story map[string]json.RawMessage, place int) {
+	for _, key := range dependencies {
+		if list := story[key]; list != nil && list[0] == '[' && story["dependsOn"] == nil {
+			story["dependsOn"] = list
+			delete(story, key)
 		}
 	}
-	if on := v.get("dependsOn"); on != nil {
-		for i := range on.items {
-			on.items[i].asText()
-		}
+	var on []json.RawMessage
+	if json.Unmarshal(story["dependsOn"], &on) == nil && on != nil {
+		story["dependsOn"], _ = marshal(safetext.Map(on, idText), nil)
 	}
-	v.missing("priority", jsonValue{kind: aNumber, text: fmt.Sprint(place)})
-	v.missing("passes", jsonValue{kind: aTruth, text: "false"})
-	v.missing("notes", jsonText(""))
-	v.missing("reviewCount", jsonValue{kind: aNumber, text: "0"})
-	v.missing("reviewFeedback", jsonText(""))
-	if passes := v.get("passes"); passes.kind != aTruth || passes.text != "true" {
-		v.missing("reviewStatus", jsonValue{kind: nothing})
+	if id := story["id"]; id != nil {
+		story["id"] = idText(id)
+	}
+	missing(story, "priority", strconv.Itoa(place))
+	missing(story, "passes", "false")
+	missing(story, "notes", `""`)
+	missing(story, "reviewCount", "0")
+	missing(story, "reviewFeedback", `""`)
+	if string(story["passes"]) != "true" {
+		missing(story, "reviewStatus", "null")
 		return
 	}
-	v.missing("reviewStatus", jsonText(string(Approved)))
-	if notes := v.get("notes"); notes.kind == aText && strings.TrimSpace(notes.text) == "" {
-		*notes = jsonText("Passed before reviews.")
+	missing(story, "reviewStatus", asJSON(string(Approved)))
+	var notes string
+	if json.Unmarshal(story["notes"], &notes) == nil && strings.TrimSpace(notes) == "" {
+		story["notes"] = json.RawMessage(`"Passed before reviews."`)
 	}
 }
 
 // missing adds a member unless its key exists.
-func (v *jsonValue) missing(key string, value jsonValue) {
-	if v.get(key) == nil {
-		v.members = append(v.members, jsonMember{key: key, value: value})
+func missing(object map[string]json.RawMessage, key, value string) {
+	if object[key] == nil {
+		object[key] = json.RawMessage(value)
 	}
 }
 
-// asText makes a whole number a string: 1 is the id "1".
-func (v *jsonValue) asText() {
-	if v == nil || v.kind != aNumber {
-		return
+// idText makes a whole number a string: 1 is the id "1".
+func idText(id json.RawMessage) json.RawMessage {
+	if n, err := strconv.ParseUint(string(id), 10, 32); err == nil {
+		return json.RawMessage(asJSON(strconv.FormatUint(n, 10)))
 	}
-	if n, err := strconv.ParseUint(v.text, 10, 32); err == nil {
-		*v = jsonText(fmt.Sprint(n))
-	}
+	return id
 }
-
-func jsonText(s string) jsonValue { return jsonValue{kind: aText, text: s} }

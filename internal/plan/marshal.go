@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -129,37 +130,15 @@ func unmarshal(content []byte, known any, keys []string) (map[string]json.RawMes
 		return nil, nil
 	}
 	for key, value := range all {
-		all[key] = plain(value)
+		all[key] = json.RawMessage(unescaped.Replace(string(value)))
 	}
 	return all, nil
 }
 
-// plain writes out the characters that encoding/json escapes when it writes a record, so that a value is what it was in
-// the file.
-func plain(raw json.RawMessage) json.RawMessage {
-	var out []byte
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' {
-			out = append(out, raw[i])
-			continue
-		}
-		if end := i + len(`\u003c`); end <= len(raw) {
-			if at := slices.Index(escapes, string(raw[i:end])); at >= 0 {
-				out = append(out, escaped[at]...)
-				i = end - 1
-				continue
-			}
-		}
-		out = append(out, raw[i], raw[i+1])
-		i++
-	}
-	return out
-}
-
-var (
-	escapes = []string{`\u003c`, `\u003e`, `\u0026`, `\u2028`, `\u2029`}
-	escaped = []string{"<", ">", "&", "\u2028", "\u2029"}
-)
+// unescaped writes out the characters that encoding/json escapes when it writes a record, so that a value is what it
+// was in the file.
+var unescaped = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\u2028`, "\u2028", `\u2029`,
+	"\u2029")
 
 func orNil[T any](list []T) []T {
 	if len(list) == 0 {

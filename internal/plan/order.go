@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"cmp"
-	"container/heap"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,32 +15,22 @@ func (p Plan) Order() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	left := make([]int, len(p.Stories)) // how many stories each still waits for
-	after := make([][]int, len(p.Stories))
-	ready := &readyStories{stories: p.Stories}
-	for i, on := range waits {
-		left[i] = len(on)
-		for _, j := range on {
-			after[j] = append(after[j], i)
-		}
-		if len(on) == 0 {
-			ready.at = append(ready.at, i)
-		}
-	}
-	heap.Init(ready)
+	done := make([]bool, len(p.Stories))
 	order := make([]string, 0, len(p.Stories))
-	for ready.Len() > 0 {
-		i := heap.Pop(ready).(int)
-		order = append(order, p.Stories[i].ID)
-		for _, j := range after[i] {
-			if left[j]--; left[j] == 0 {
-				heap.Push(ready, j)
+	for range p.Stories {
+		next := -1
+		for i, s := range p.Stories {
+			waiting := slices.ContainsFunc(waits[i], func(on int) bool { return !done[on] })
+			if !done[i] && !waiting && (next < 0 || s.Priority < p.Stories[next].Priority) {
+				next = i
 			}
 		}
-	}
-	if len(order) < len(p.Stories) {
-		return nil, fmt.Errorf("stories wait for each other: %s; take one of these out of dependsOn",
-			strings.Join(p.cycle(waits, left), " → "))
+		if next < 0 {
+			return nil, fmt.Errorf("stories wait for each other: %s; take one of these out of dependsOn",
+				safetext.Shorten(strings.Join(p.cycle(waits, done), " → "), 500))
+		}
+		done[next] = true
+		order = append(order, p.Stories[next].ID)
 	}
 	return order, nil
 }
@@ -67,50 +55,19 @@ func (p Plan) waits() ([][]int, error) {
 	return waits, nil
 }
 
-// readyStories is a heap of the places of stories that wait for nothing more.
-type readyStories struct {
-	stories []Story
-	at      []int
-}
-
-func (r *readyStories) Len() int { return len(r.at) }
-
-func (r *readyStories) Less(i, j int) bool {
-	a, b := r.at[i], r.at[j]
-	return cmp.Or(cmp.Compare(r.stories[a].Priority, r.stories[b].Priority), cmp.Compare(a, b)) < 0
-}
-
-func (r *readyStories) Swap(i, j int) { r.at[i], r.at[j] = r.at[j], r.at[i] }
-
-func (r *readyStories) Push(x any) { r.at = append(r.at, x.(int)) }
-
-func (r *readyStories) Pop() any {
-	last := r.at[len(r.at)-1]
-	r.at = r.at[:len(r.at)-1]
-	return last
-}
-
-// mostOfCycle bounds how many stories of a cycle a message names.
-const mostOfCycle = 20
-
 // cycle follows what the first story that could not be placed waits for until it comes to one for the second time.
-func (p Plan) cycle(waits [][]int, left []int) []string {
-	at := slices.IndexFunc(left, func(n int) bool { return n > 0 })
+func (p Plan) cycle(waits [][]int, done []bool) []string {
+	at := slices.Index(done, false)
 	when := map[int]int{} // a story's place to its step
 	var path []string
 	for {
-		if first, ok := when[at]; ok {
-			path = append(path[first:], p.Stories[at].ID)
-			break
-		}
-		when[at] = len(path)
 		path = append(path, p.Stories[at].ID)
-		at = waits[at][slices.IndexFunc(waits[at], func(on int) bool { return left[on] > 0 })]
+		if first, ok := when[at]; ok {
+			return path[first:]
+		}
+		when[at] = len(path) - 1
+		at = waits[at][slices.IndexFunc(waits[at], func(on int) bool { return !done[on] })]
 	}
-	if n := len(path); n > mostOfCycle {
-		path = slices.Concat(path[:mostOfCycle-2], []string{fmt.Sprintf("… %d more …", n-mostOfCycle)}, path[n-2:])
-	}
-	return path
 }
 
 // ReviewState is what reviews are about in one story.

@@ -50,8 +50,7 @@ func TestPlanOrderOfALongCycle(t *testing.T) {
 		stories[i].DependsOn = []string{stories[(i+1)%len(stories)].ID}
 	}
 	_, err := Plan{Stories: stories}.Order()
-	if err == nil || !strings.Contains(err.Error(), "US-001 → US-002 → ") ||
-		!strings.Contains(err.Error(), "→ … 981 more … → US-1000 → US-001;") {
+	if err == nil || !strings.Contains(err.Error(), ": US-001 → US-002 → ") || len(err.Error()) > 700 {
 		t.Errorf("%v", err)
 	}
 }
