@@ -302,3 +302,16 @@ func (g *green) holdsFailing(name, content string) bool {
 		})
 	})
 }
+
+// manifests name what a project depends on.
+var manifests = []string{
+	"package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "pyproject.toml", "requirements*.txt",
+	"uv.lock", "poetry.lock",
+	"Pipfile", "Pipfile.lock", "setup.py", "setup.cfg", "tox.ini", "noxfile.py", "Gemfile", "Gemfile.lock",
+	"composer.json", "composer.lock", "go.mod",
+	"Cargo.toml", "Cargo.lock", "pom.xml", "build.gradle", "build.gradle.kts", "mix.exs", "Makefile", "justfile",
+	"Taskfile.yml",
+}
+
+// interpreted matches scripts, by their extensions.
+var interpreted = lazy(`\.(?:sh|bash|py|[cm]?[jt]s|rb|pl|php|lua|ps1|tcl)$`)

@@ -122,21 +122,13 @@ type Programs struct {
 	Lacks Lacks // nil: nothing looks for a missing program
 	// Watches returns what runs a command once that waits for changes of files, by its line, its output and whether that
 	// sums up tests; "" if the command is not known to wait. A silent one that waits is ended. nil: nothing looks.
-	Watches  func(line, output string, summed bool) string
-	Present  []string // words of the line that were programs before the first turn
-	Versions []string // names of files by which versions of programs are chosen
+	Watches func(line, output string, summed bool) string
+	Present []string // words of the line that were programs before the first turn
 }
 
-// Lack is a program that a command needs and that does not exist.
-type Lack struct {
-	Tool   string // "pytest"; never a path
-	Advice string // what is missing and what to do, without its full stop
-	// Chosen says that the program is there, and no version of it that a manager of versions could run.
-	Chosen bool
-}
-
-// Lacks says which program a failure of a command line says was missing; ok is false when it says so of none.
-type Lacks func(line string, exit int, output string) (lack Lack, ok bool)
+// Lacks says which program a failure says was missing, "pytest", never a path, and what to do, without its full stop;
+// "" when it says so of none.
+type Lacks func(exit int, output string) (tool, advice string)
 
 // report is what the reports of a run say together.
 type report struct {

@@ -19,7 +19,7 @@ var Files = slices.Concat(
 	makefiles, justfiles, taskfiles, []string{
 		"go.work", "package.json", "yarn.lock", "deno.json", "deno.jsonc", "pyproject.toml", "setup.cfg", "Cargo.toml",
 		"Gemfile", "Rakefile", "rakefile", "Rakefile.rb",
-		"Pipfile", "composer.json", "CMakeLists.txt", "CMakePresets.json", "pubspec.yaml",
+		"Pipfile", "composer.json", "CMakeLists.txt", "pubspec.yaml",
 	}, requirements)
 
 // Read puts together what Repository looks at: the names, and the contents of Files among them. read returns at most so

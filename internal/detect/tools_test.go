@@ -49,47 +49,28 @@ func TestMissingTool(t *testing.T) {
 	}
 }
 
-// TestInstallAdvice: in a job a step brings a tool, on a person's own machine a command.
+// TestInstallAdvice: in a job a step brings a tool; dependencies are installed before a tool of theirs.
 func TestInstallAdvice(t *testing.T) {
-	job, prepared := Site{}, Site{Setup: "npm ci"}
-	here, unprepared, bare := Site{Here: true}, Site{Here: true, Setup: "npm ci"},
-		Site{Here: true, NoSetup: true, Setup: "npm ci"}
+	const orHere, orJob = ": install it, or change the check",
+		": install it in a step before ralph or in the setting setup, or change the check"
 	for _, c := range []struct {
-		tool, command string
-		at            Site
-		want          string
+		tool string
+		at   Site
+		want string
 	}{
-		{"pnpm", "", job,
-			"pnpm is not installed: add `- uses: pnpm/action-setup@v4` before ralph, or put `corepack enable` " +
-				"into the setting setup; ralph's container has only git, make, node and claude, so take the action in host/ for it"},
-		{"node", "", prepared, "node is not installed: add `- uses: actions/setup-node@v6` before ralph"},
-		{"vitest", "npm run test", prepared,
-			"vitest is not installed, maybe because the dependencies are not: put `npm ci` " +
-				"into the setting setup"},
-		{"vitest", "npm run test", job, "vitest is not installed: install it in a step before ralph or in the setting " +
-			"setup, or change the check"},
-		{"no-such-tool", "", job,
-			"no-such-tool is not installed: install it in a step before ralph or in the setting setup, " +
-				"or change the check"},
-		{"", "", prepared, "a program of the check is not installed: install it in a step before ralph or in the setting " +
-			"setup, or change the check"},
-		{"golangci-lint", "golangci-lint run ./...", here, "golangci-lint is not installed: " +
-			"`go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest` installs it"},
-		{"pytest", "python3 -m pytest", bare, "pytest is not installed: `python3 -m pip install pytest` installs it"},
-		{"pytest", ".venv/bin/python -m pytest", bare,
-			"pytest is not installed: `.venv/bin/python -m pip install pytest` installs it"},
-		{"cargo", "cargo test", here, "cargo is not installed: get it from https://rustup.rs/"},
-		{"make", "make test", here, "make is not installed: install it with your system's package manager"},
-		{"vitest", "npm run test", unprepared, "vitest is not installed, maybe because the dependencies are not: put " +
-			"`npm ci` into the setting setup"},
-		{"vitest", "npm run test", bare, "vitest is not installed, maybe because the dependencies are not: run `npm ci`"},
-		{"tsc", "CI=true pnpm run build", here, "tsc is not installed: `pnpm add -D typescript` adds it to the project"},
-		{"eslint", "npm run lint", here, "eslint is not installed: `npm install -D eslint` adds it to the project"},
-		{"eslint", "make lint", here, "eslint is not installed: install it, or change the check"},
-		{"no-such-tool", "npm run x", here, "no-such-tool is not installed: install it, or change the check"},
-		{"", "", here, "a program of the check is not installed: install it, or change the check"},
+		{"pnpm", Site{}, "pnpm is not installed: add `- uses: pnpm/action-setup@v4` before ralph, or install it in the setting " +
+			"setup; ralph's container has only git, make, node and claude, so take the action in host/ for it"},
+		{"node", Site{Setup: "npm ci"}, "node is not installed: add `- uses: actions/setup-node@v6` before ralph"},
+		{"vitest", Site{Setup: "npm ci"},
+			"vitest is not installed, maybe because the dependencies are not: put `npm ci` into the setting setup"},
+		{"vitest", Site{}, "vitest is not installed" + orJob},
+		{"", Site{Setup: "npm ci"}, "a program of the check is not installed" + orJob},
+		{"cargo", Site{Here: true, Setup: "npm ci"}, "cargo is not installed" + orHere},
+		{"vitest", Site{Here: true, NoSetup: true, Setup: "npm ci"},
+			"vitest is not installed, maybe because the dependencies are not: run `npm ci`"},
+		{"", Site{Here: true}, "a program of the check is not installed" + orHere},
 	} {
-		if got := InstallAdvice(c.tool, c.command, c.at); got != c.want {
+		if got := InstallAdvice(c.tool, c.at); got != c.want {
 			t.Errorf("%q: %q, want %q", c.tool, got, c.want)
 		}
 	}
@@ -98,11 +79,13 @@ func TestInstallAdvice(t *testing.T) {
 // TestEveryDetectedToolHasAStep: whatever a detected command begins with, somebody is told how to get it.
 func TestEveryDetectedToolHasAStep(t *testing.T) {
 	have := map[string]bool{"sh": true}
-	for _, tool := range Tools {
-		if have[tool.Name] {
-			t.Errorf("%s is there twice", tool.Name)
+	for _, row := range toolSteps {
+		for tool := range strings.FieldsSeq(row.tools) {
+			if have[tool] {
+				t.Errorf("%s is there twice", tool)
+			}
+			have[tool] = true
 		}
-		have[tool.Name] = true
 	}
 	for _, row := range detectRows(t) {
 		found := Repository(row.contents())
@@ -160,21 +143,10 @@ func FuzzMissingTool(f *testing.F) {
 // TestToolsAreDocumented: the rows of docs/internals/detection.md are the code's.
 func TestToolsAreDocumented(t *testing.T) {
 	var table strings.Builder
-	for _, tool := range Tools {
-		step := "`" + tool.Step + "`"
-		if tool.Setup != "" {
-			step += ", or `" + tool.Setup + "` as `setup`"
-		}
-		here := tool.Here
-		switch {
-		case here == "":
-			here = "your system's package manager"
-		case !strings.HasPrefix(here, "https://"):
-			here = "`" + here + "`"
-		}
-		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", tool.Name, step, here)
+	for _, row := range toolSteps {
+		fmt.Fprintf(&table, "| `%s` | `%s` |\n", strings.ReplaceAll(row.tools, " ", "`, `"), row.step)
 	}
-	documentedAs(t, "| tool | what brings it to a job | and to your machine |\n|---|---|---|\n", table.String())
+	documentedAs(t, "| tool | what brings it to a job |\n|---|---|\n", table.String())
 }
 
 // documentedAs holds the rows of a table of docs/internals/detection.md against those of the code, or writes them.

@@ -182,17 +182,13 @@ func (spec *Spec) unprepared(ctx context.Context) (string, error) {
 // cannotRun is the exit code of a shell for a program that it is not allowed to run.
 const cannotRun = 126
 
-// lacksTool says which program a check that failed says was missing.
-func (spec *Spec) lacksTool(line string, exit int, output string) (check.Lack, bool) {
-	advice := detect.LackAdvice("", output, spec.site(""))
-	if tool, _ := detect.Unchosen(output); tool != "" {
-		return check.Lack{Tool: tool, Advice: advice, Chosen: true}, true
-	}
+// lacksTool says which program a check that failed says was missing; "" when it says so of none.
+func (spec *Spec) lacksTool(exit int, output string) (tool, advice string) {
 	if exit != cannotRun && exit != notFound && !detect.Lacking(output) {
-		return check.Lack{}, false
+		return "", ""
 	}
-	tool := detect.MissingTool("", output) // the output has to name it: a missing script is not a missing tool
-	return check.Lack{Tool: tool, Advice: advice}, tool != ""
+	// the output has to name it: a missing script is not a missing tool
+	return detect.MissingTool("", output), detect.LackAdvice("", output, spec.site(""))
 }
 
 // site is where the run's tools are missing. install is what installs the project's own dependencies; "" nothing does,

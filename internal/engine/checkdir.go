@@ -73,7 +73,7 @@ func (spec *Spec) environment(extra []string) []string {
 
 // programs is what is known of a command's programs before the first turn.
 func (run *Run) programs(line string) check.Programs {
-	known := check.Programs{Lacks: run.lacksTool, Watches: detect.Watches, Versions: detect.VersionFiles}
+	known := check.Programs{Lacks: run.lacksTool, Watches: detect.Watches}
 	env := run.checkEnvironment()
 	for _, word := range check.Words(line) {
 		if _, err := proc.LookPath(word, env); err == nil {

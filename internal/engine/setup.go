@@ -71,7 +71,7 @@ func (run *Run) firstSetup(ctx context.Context, dir string, step setupStep) erro
 	}
 	program, _, _ := strings.Cut(step.command, " ")
 	if failed.exit == notFound && detect.MissingTool(step.command, failed.output) == program {
-		run.Log("warning: the setup continues without it: %s", detect.InstallAdvice(program, step.command, run.site("")))
+		run.Log("warning: the setup continues without it: %s", detect.InstallAdvice(program, run.site("")))
 		return nil
 	}
 	if run.Tree.Resumed() {
