@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/tailscale/hujson"
+
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -186,27 +188,16 @@ func decodeAnswer(object string) (a Answer, ok bool) {
 	return a, false
 }
 
-// repairedObject takes trailing commas and line ends within strings out of an object.
+// repairedObject takes trailing commas and line ends within strings out of an object; empty: it has other faults.
 func repairedObject(object string) string {
-	var b strings.Builder
-	quoted := false
-	for i := 0; i < len(object); i++ {
-		c := object[i]
-		switch {
-		case c == '\\' && i+1 < len(object):
-			b.WriteByte(c)
-			i++
-			c = object[i]
-		case c == '"':
-			quoted = !quoted
-		case quoted && c < ' ':
-			c = ' '
-		case !quoted && c == ',' && strings.IndexAny(strings.TrimLeft(object[i+1:], " \t\r\n"), "}]") == 0:
-			continue
+	flat := strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
 		}
-		b.WriteByte(c)
-	}
-	return b.String()
+		return r
+	}, object)
+	standard, _ := hujson.Standardize([]byte(flat))
+	return string(standard)
 }
 
 // tidy writes the verdict in its required form, and the tree without what wraps it.

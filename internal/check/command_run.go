@@ -86,7 +86,7 @@ func (c *Command) run(ctx context.Context, log io.Writer, name string) (ending, 
 	writers := []io.Writer{log, kept, seen, tests}
 	if c.Console != nil {
 		shown := newEcho(c.Console, name)
-		defer func() { shown.end(kept) }()
+		defer shown.lines.flush()
 		writers = append(writers, shown)
 	}
 	to := io.MultiWriter(writers...)

@@ -60,21 +60,6 @@ func (k kept) ends() (head, end string, missing int64) {
 	return head, end, missing + int64(both-len(head)-len(end))
 }
 
-// after is what came after the first bytes, or as much of its end as was kept; cut reports whether something before it
-// is missing. If the first bytes do not end with a line, the rest of that line is missing too: it may begin within a
-// secret.
-func (k kept) after(first int64, whole bool) (text string, cut bool) {
-	head, end, missing := k.Ends()
-	if missing > 0 {
-		_, end, _ = k.ends()
-		return end, true
-	}
-	if text = k.redact((head + end)[first:]); !whole {
-		_, text, cut = strings.Cut(text, "\n")
-	}
-	return text, cut
-}
-
 // firstLines is a text up to the end of its last line that has one.
 func firstLines(text string) string {
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 && len(text)-i <= longLine {
@@ -91,59 +76,28 @@ func lastLines(text string, from int) string {
 	return safetext.WholeStart(text[from:])
 }
 
-// headTail shows a person the beginning of an output as it comes, and its end when it has ended; one line between them says
-// how much is left out.
-type headTail struct {
+// beginning shows a person the first whole lines of an output as they come; a last line says where all of a longer one
+// is.
+type beginning struct {
 	lines *safeWriter
 	log   string // where all of it is
-	shown int64  // bytes, from the first on
-	full  bool   // the beginning has been shown
-	whole bool   // and ends with a line
+	left  int    // bytes that are still shown
 }
 
-func newEcho(to io.Writer, log string) *headTail { return &headTail{lines: newInert(to), log: log} }
+func newEcho(to io.Writer, log string) *beginning {
+	return &beginning{lines: newInert(to), log: log, left: keptBytes}
+}
 
 // Write implements io.Writer; it never fails.
-func (e *headTail) Write(p []byte) (int, error) {
-	if !e.full {
-		part := e.begin(p)
-		_, _ = e.lines.Write(p[:part])
-		e.shown += int64(part)
-		e.whole = len(e.lines.part) == 0
-		if e.full = e.shown >= keptBytes && (e.whole || e.lines.cut); e.full {
-			e.lines.flush()
-		}
+func (b *beginning) Write(p []byte) (int, error) {
+	shown := p[:min(len(p), b.left)]
+	_, _ = b.lines.Write(shown)
+	if b.left -= len(shown); len(shown) < len(p) && b.log != "" {
+		b.lines.part, b.lines.cut = b.lines.part[:0], false // it may end within a secret
+		_, _ = b.lines.Write([]byte("[... more is in " + b.log + " ...]\n"))
+		b.log = ""
 	}
 	return len(p), nil
-}
-
-// begin is how much of a chunk belongs to the beginning: it ends with the line in which it is full, or where so much
-// of that line has been shown as is of any.
-func (e *headTail) begin(p []byte) int {
-	left := int(max(0, keptBytes-1-e.shown))
-	if left >= len(p) {
-		return len(p)
-	}
-	rest := p[left:min(len(p), left+maxConsoleLine+1)]
-	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-		return left + i + 1
-	}
-	return left + len(rest)
-}
-
-// end shows the end of an output that has ended.
-func (e *headTail) end(kept kept) {
-	if e.full {
-		text, cut := kept.after(e.shown, e.whole)
-		if more := len(text) - keptBytes; more > 0 {
-			text, cut = lastLines(text, more), true
-		}
-		if cut {
-			_, _ = e.lines.Write([]byte("[... more is in " + e.log + " ...]\n"))
-		}
-		_, _ = e.lines.Write([]byte(text))
-	}
-	e.lines.flush()
 }
 
 // safeWriter writes whole lines to a console, each made harmless.
