@@ -156,9 +156,7 @@ func TestRanReport(t *testing.T) {
 		"broken off": {`<testsuite><testcase/><testcase><fail`, "unknown"},
 		"other XML":  {`<html><testsuite><testcase/></testsuite></html>`, "unknown"},
 		"SARIF":      {`{"version":"2.1.0","runs":[]}`, "unknown"},
-		"go test": {`{"Action":"pass","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"p"}`,
-			"1 ran, 0 skipped, 0 failed (go test)"},
-		"nothing": {``, "unknown"},
+		"nothing":    {``, "unknown"},
 	} {
 		if r, _ := Report([]byte(tt.report)); r.Tests.words() != tt.want {
 			t.Errorf("%s: %s, want %s", name, r.Tests.words(), tt.want)

@@ -2,13 +2,11 @@ package failure
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -22,11 +20,11 @@ const (
 // Reported is what a report says.
 type Reported struct {
 	Findings []loop.Finding
-	Tests    Tests           // of JUnit XML and the events of go test -json; unknown for anything else
+	Tests    Tests           // of JUnit XML; unknown for anything else
 	Names    *loop.TestNames // of JUnit XML; nil: it names none
 }
 
-// Report reads a report that a check wrote: JUnit XML, SARIF or the events of go test -json, told apart by the content.
+// Report reads a report that a check wrote: JUnit XML or SARIF, told apart by the content.
 // ok is false if it has another format, is broken off, or cannot be read; a report in which nothing failed has no
 // findings. Reports of more than 16 MiB are not read.
 func Report(content []byte) (r Reported, ok bool) {
@@ -39,33 +37,12 @@ func Report(content []byte) (r Reported, ok bool) {
 	case content[0] != '{':
 		return r, false
 	}
-	first, _, _ := bytes.Cut(content, []byte("\n"))
-	if _, event := readEvent(string(bytes.TrimSpace(first))); event {
-		return Reported{Findings: ofEvents(string(content)), Tests: Ran(string(content))}, true
-	}
 	r.Findings, ok = sarif(content)
 	return r, ok
 }
 
 // IsFailure reports whether a finding is no mere warning.
 func IsFailure(f loop.Finding) bool { return f.Level == "" || f.Level == "error" }
-
-// ofEvents are the findings of go test -json. Where its output names no failure, its events do.
-func ofEvents(content string) []loop.Finding {
-	found := Read(content).Findings()
-	if slices.ContainsFunc(found, IsFailure) {
-		return found
-	}
-	failed := newFindings()
-	for line := range strings.Lines(content) {
-		e, ok := readEvent(strings.TrimSpace(line))
-		if ok && e.Action == "fail" && (e.Test != "" || len(failed.all) == 0) {
-			failed.addFailure(loop.Finding{Test: cmp.Or(e.Test, e.Package)})
-		}
-	}
-	all := append(failed.all, found...)
-	return all[:min(len(all), loop.MaxFindings)]
-}
 
 // addFailure adds what a report calls a failure: it counts also when nothing in it has a name.
 func (f *findings) addFailure(found loop.Finding) {
