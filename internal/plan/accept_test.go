@@ -361,18 +361,9 @@ func TestAcceptKeepsWork(t *testing.T) {
 
 // TestAcceptStaysReadable: no edit makes a plan that would not be read any more.
 func TestAcceptStaysReadable(t *testing.T) {
-	before := planOfStories(manyStories(600)...)
-	many := manyStories(1000)
-	for i := range many {
-		many[i].ID, many[i].DependsOn = "N"+many[i].ID, nil
-	}
-	after := planOfStories(many...)
-	got, broken := Accept(before, after, "US-001", Implement, Rules{})
-	if len(broken) != 600 || len(got.Stories) != 600 {
-		t.Errorf("%d stories, %d violations", len(got.Stories), len(broken))
-	}
-	both := before.With(many...)
-	if got, broken := Accept(before, both, "US-001", Implement, Rules{}); len(got.Stories) != 600 ||
+	before := planOfStories(manyStories(2)...)
+	many := before.With(manyStories(maxStories + 1)...)
+	if got, broken := Accept(before, many, "US-001", Implement, Rules{}); len(got.Stories) != 2 ||
 		!slices.Equal(told(broken), []string{"content The plan is larger than 1000 stories or 4194304 bytes; take out what " +
 			"was added."}) {
 		t.Errorf("%d stories, %q", len(got.Stories), told(broken))

@@ -30,24 +30,3 @@ func BenchmarkPlan(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkPlanMarshal writes a plan of 200 stories.
-func BenchmarkPlanMarshal(b *testing.B) {
-	p := Plan{Project: "P", BranchName: "ralph/p", Stories: manyStories(200)}
-	b.ReportAllocs()
-	for b.Loop() {
-		b.SetBytes(int64(len(p.Marshal())))
-	}
-}
-
-// BenchmarkPlanHostile reads the worst that fits into a file: as many values and keys as are read.
-func BenchmarkPlanHostile(b *testing.B) {
-	content := []byte(fileOfStories(`{` + manyKeys(95_000) + `}`))
-	b.SetBytes(int64(len(content)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Parse("tasks.json", content); err == nil {
-			b.Fatal("it was read")
-		}
-	}
-}

@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 )
 
@@ -59,13 +58,4 @@ func told(v []Violation) []string {
 		out = append(out, one.Check+" "+one.Text)
 	}
 	return out
-}
-
-// manyKeys are members of an object, each key other than the others.
-func manyKeys(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, `"k%d":0,`, i)
-	}
-	return strings.TrimSuffix(b.String(), ",")
 }

@@ -52,15 +52,3 @@ func withStory(reviewFields string) string {
 	return `{"project":"P","branchName":"ralph/p","description":"D","userStories":[{"id":"US-001","title":"T","acceptanceCriteria":["it works"],` +
 		`"priority":1,"notes":"Done.",` + reviewFields + `}]}`
 }
-
-// TestInvariantsOfACapThatIsNone: rules without a cap have the default, and not one that passes everything.
-func TestInvariantsOfACapThatIsNone(t *testing.T) {
-	p := planOfStories(storyAt("A", false, NeedsReview, 6, ""))
-	if got := p.Invariants(Rules{}); len(got) > 0 {
-		t.Errorf("6 reviews: %q", told(got))
-	}
-	p.Stories[0].ReviewCount = 7
-	if got := p.Invariants(Rules{}); len(got) != 1 {
-		t.Errorf("7 reviews: %q", told(got))
-	}
-}
