@@ -54,16 +54,17 @@ func (s *stage) guide(ctx context.Context, printed io.Reader) error {
 	address, _, _ := strings.Cut(setup, "/setup/")
 	s.screen.print("\n1. Open this page, send the code, and create the App; GitHub is a stand-in on this machine:\n\n   " +
 		setup + "\n\n2. Press “Choose repositories on GitHub” on the page that you come back to, and install the App on " + owner + ".")
-	if !s.wait(ctx, s.installed) {
-		return nil
+	for !s.installed() {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(200 * time.Millisecond):
+		}
 	}
-	s.screen.print("\n3. " + owner + " labels issue #1. Sign in as " + owner + " and see it work:\n\n   " + address +
+	s.screen.print("\n3. " + owner + " labels issue #1. Sign in as " + owner + " and see it work. Press Ctrl-C to end.\n\n   " + address +
 		"/\n")
 	s.hub.Label(owner, name, solvable, "ralph", owner)
 	s.watch.look()
-	if s.wait(ctx, func() bool { pulls := s.hub.Pulls(owner, name); return len(pulls) == 1 && !pulls[0].Draft }) {
-		s.screen.print("\nThe pull request is ready. The pages stay until you press Ctrl-C.")
-	}
 	<-ctx.Done()
 	return nil
 }
@@ -89,16 +90,4 @@ func (s *stage) installed() bool {
 		}
 	}
 	return false
-}
-
-// wait waits for a condition. It returns false if ctx ends first.
-func (s *stage) wait(ctx context.Context, is func() bool) bool {
-	for !is() {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
-	return true
 }

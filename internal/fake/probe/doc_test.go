@@ -32,32 +32,24 @@ func (c configuration) String() string {
 }
 
 // configurations are all of them. Root can try each; others can try their own.
-var configurations = []configuration{
-	{"off", false, "root", ""}, {"off", false, "user", ""}, {"off", true, "root", "container"},
-	{"off", true, "user", "self-hosted"},
-	{"landlock", false, "root", ""}, {"landlock", false, "user", ""}, {"landlock", true, "root", "container"},
-	{"landlock", true, "user", "self-hosted"},
-	{"bwrap", false, "root", ""}, {"bwrap", false, "user", ""}, {"bwrap", true, "root", "container"},
-	{"bwrap", true, "user", "self-hosted"},
-}
+var configurations = func() (all []configuration) {
+	for _, sandbox := range []string{"off", "landlock", "bwrap"} {
+		all = append(all, configuration{sandbox, false, "root", ""}, configuration{sandbox, false, "user", ""},
+			configuration{sandbox, true, "root", "container"}, configuration{sandbox, true, "user", "self-hosted"})
+	}
+	return all
+}()
 
-// columns of the table, and the configurations that each stands for.
-var columns = []struct {
-	title, sandbox string
-	other          bool // agents are another user than ralph
-}{
-	{"none", "off", false}, {"none, the agent another user", "off", true}, {"landlock", "landlock", false},
-	{"landlock, the agent another user", "landlock", true}, {"bwrap", "bwrap", false},
-	{"bwrap, the agent another user", "bwrap", true},
-}
+// columns are those of the table.
+var columns = []string{"none", "none, the agent another user", "landlock", "landlock, the agent another user", "bwrap",
+	"bwrap, the agent another user"}
 
 func (c configuration) column() string {
-	for _, col := range columns {
-		if col.sandbox == c.sandbox && col.other == (c.job && c.user == "root") {
-			return col.title
-		}
+	title := strings.Replace(c.sandbox, "off", "none", 1)
+	if c.job && c.user == "root" {
+		title += ", the agent another user"
 	}
-	return ""
+	return title
 }
 
 // rows are the groups of the probes, in their order.
@@ -114,19 +106,18 @@ func (f facts) table(where string) string {
 		where, len(probes))
 	b.WriteString("| what a process tries |")
 	for _, c := range columns {
-		b.WriteString(" " + c.title + " |")
+		b.WriteString(" " + c + " |")
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(columns)) + "\n")
 	for _, group := range rows() {
 		b.WriteString("| " + group + " |")
 		for _, c := range columns {
-			b.WriteString(" " + f.cell(group, c.title) + " |")
+			b.WriteString(" " + f.cell(group, c) + " |")
 		}
 		b.WriteString("\n")
 	}
 	for _, sandbox := range []string{"off", "landlock", "bwrap"} {
-		fmt.Fprintf(&b, "\nWhat \"yes\" is, in %s:\n\n", map[string]string{"off": "none"}[sandbox]+
-			map[string]string{"landlock": "landlock", "bwrap": "bwrap"}[sandbox])
+		fmt.Fprintf(&b, "\nWhat \"yes\" is, in %s:\n\n", strings.Replace(sandbox, "off", "none", 1))
 		for _, group := range rows() {
 			if names := f.names(group, sandbox); len(names) > 0 {
 				line := "- " + group + ": "

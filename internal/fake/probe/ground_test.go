@@ -27,7 +27,7 @@ import (
 var secrets = map[string]string{
 	"model": "made-up-key-of-the-model-01234567", "github": "ghs_madeUpTokenOfTheJob0123456789abcdef",
 	"ssh": "made-up-key-for-ssh", "login": "made-up-login-of-the-agent", "logins": "made-up-login-elsewhere",
-	"history": "made-up-history", "victim": "made-up-secret-of-a-process", "keyring": "made-up-secret-of-the-kernel",
+	"victim": "made-up-secret-of-a-process", "keyring": "made-up-secret-of-the-kernel",
 	"memory": "made-up-secret-in-shared-memory", "event": "made-up-text-of-the-event",
 	"checkout": "made-up-token-of-the-checkout", "included": "made-up-token-beside-the-checkout",
 	"step": "made-up-secret-of-a-step", "commands": "made-up-secret-for-later-steps",
@@ -125,7 +125,7 @@ func (g *ground) furnish(t *testing.T) {
 		".claude.json": `{"primaryApiKey":"` + secrets["login"] + `"}`, ".netrc": secrets["logins"],
 		".git-credentials": secrets["logins"], ".docker/config.json": secrets["logins"],
 		".aws/credentials": secrets["logins"], ".config/gh/hosts.yml": secrets["logins"],
-		".bash_history": secrets["history"], ".bashrc": "", "bin/tool": "#!/bin/sh\n",
+		".bashrc": "", "bin/tool": "#!/bin/sh\n",
 		".cache/go-build/README": "", ".local/state/ralph/": "",
 		".gitconfig": "[user]\n\tname = A\n\temail = a@example.com\n",
 	} {
