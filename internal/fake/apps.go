@@ -141,12 +141,7 @@ func (g *GitHub) Apps() []int64 {
 }
 
 func (g *GitHub) mustApp(id int64) *App {
-	for _, a := range g.apps {
-		if a.ID == id {
-			return a
-		}
-	}
-	panic(fmt.Sprintf("fake: there is no App %d", id))
+	return must(first(g.apps, func(a *App) bool { return a.ID == id }), "App %d", id)
 }
 
 func (g *GitHub) mustInstallation(id int64) (*App, *installation) {
@@ -159,22 +154,12 @@ func (g *GitHub) mustInstallation(id int64) (*App, *installation) {
 }
 
 func (a *App) installation(id int64) *installation {
-	for _, in := range a.installations {
-		if in.id == id {
-			return in
-		}
-	}
-	return nil
+	return first(a.installations, func(in *installation) bool { return in.id == id })
 }
 
 // on is the App's installation that a repository belongs to, or nil.
 func (a *App) on(r *repo) *installation {
-	for _, in := range a.installations {
-		if in.has(r) {
-			return in
-		}
-	}
-	return nil
+	return first(a.installations, func(in *installation) bool { return in.has(r) })
 }
 
 func (in *installation) has(r *repo) bool {
@@ -190,14 +175,14 @@ func named(list []string, name string) bool {
 func (g *GitHub) unreachable(t *token, r *repo, writing bool) *answer {
 	var within bool
 	switch {
-	case t.kind == Installation && t.installation != nil:
+	case t.Kind == Installation && t.installation != nil:
 		if t.installation.suspended {
 			a := failure(http.StatusForbidden, "This installation has been suspended")
 			return &a
 		}
 		within = t.installation.has(r) && (t.repos == nil || named(t.repos, r.name))
-	case t.kind == UserToServer:
-		role := legacy[r.permissions[strings.ToLower(t.login)]]
+	case t.Kind == UserToServer:
+		role := legacy[r.permissions[strings.ToLower(t.Login)]]
 		within = t.app.on(r) != nil && (role == "admin" || role == "write" || (role == "read" && !writing))
 	default:
 		return nil
@@ -287,7 +272,7 @@ func (g *GitHub) createInstallationToken(r *request) answer {
 		r.decode(&body)
 	}
 	granted := in.permissions.granted()
-	made := &token{login: app.bot(), kind: Installation, app: app, installation: in, permissions: in.permissions,
+	made := &token{Token: Token{Login: app.bot(), Kind: Installation, Permissions: in.permissions}, app: app, installation: in,
 		ends: g.now().Add(time.Hour)}
 	if body != nil && body.Permissions != nil {
 		for name, level := range body.Permissions {
@@ -295,7 +280,7 @@ func (g *GitHub) createInstallationToken(r *request) answer {
 				return unprocessable("The permissions requested are not granted to this installation.")
 			}
 		}
-		granted, made.permissions = body.Permissions, body.Permissions
+		granted, made.Permissions = body.Permissions, body.Permissions
 	}
 	o := object{"permissions": granted, "repository_selection": "all", "expires_at": stamp(made.ends)}
 	if body != nil && (len(body.Repositories) > 0 || len(body.RepositoryIDs) > 0) {
@@ -367,14 +352,10 @@ func (g *GitHub) getMembership(r *request) answer {
 // listUserRepositories are those of an installation to which someone was given access: public ones are not among them
 // for everyone.
 func (g *GitHub) listUserRepositories(r *request) answer {
-	if r.token.kind != UserToServer {
-		return failure(http.StatusForbidden, "You must authenticate with an access token authorized to a GitHub App in "+
-			"order to list repositories")
-	}
 	in := found(r.token.app.installation(r.number("id")))
-	all := g.visible(in, r.token.login)
+	all := g.visible(in, r.token.Login)
 	return counted(page(g, r, all, func(one *repo) object {
-		return g.withPermissions(g.repoShape(one, ""), one, r.token.login)
+		return g.withPermissions(g.repoShape(one, ""), one, r.token.Login)
 	}), "repositories", len(all))
 }
 

@@ -32,9 +32,9 @@ func checksApp(r *request) *App {
 	switch {
 	case r.token.app != nil:
 		return r.token.app
-	case r.token.kind == Actions:
+	case r.token.Kind == Actions:
 		return actionsApp
-	case r.token.permissions != nil:
+	case r.token.Permissions != nil:
 		panic(r.token.forbidden())
 	}
 	panic(failure(http.StatusForbidden, "You must authenticate via a GitHub App."))
@@ -80,15 +80,9 @@ func (g *GitHub) fill(c *checkRun, in checkRunInput) {
 			*to = *from
 		}
 	}
-	if in.StartedAt != nil {
-		c.StartedAt = in.StartedAt.UTC()
-	}
 	switch {
 	case in.Conclusion != nil || in.CompletedAt != nil:
 		c.Status, c.CompletedAt = "completed", g.time()
-		if in.CompletedAt != nil {
-			c.CompletedAt = in.CompletedAt.UTC()
-		}
 	case in.Status != nil: // a run that is begun again
 		c.Conclusion, c.CompletedAt = "", time.Time{}
 	}
@@ -184,12 +178,7 @@ type suite struct {
 var actionsApp = &App{ID: 15368, Slug: "github-actions", Owner: "github"}
 
 func (r *repo) findCheckRun(id int64) *checkRun {
-	for _, c := range r.checkRuns {
-		if c.ID == id {
-			return c
-		}
-	}
-	return nil
+	return first(r.checkRuns, func(c *checkRun) bool { return c.ID == id })
 }
 
 // checkRun adds a queued run of an App, in the App's suite of the commit. Callers hold the lock.
@@ -202,12 +191,11 @@ func (g *GitHub) checkRun(r *repo, app *App, name, sha string) *checkRun {
 }
 
 func (g *GitHub) suite(r *repo, app *App, sha string) *suite {
-	for _, s := range r.suites {
-		if s.app.ID == app.ID && s.sha == sha {
-			return s
-		}
+	s := first(r.suites, func(s *suite) bool { return s.app.ID == app.ID && s.sha == sha })
+	if s != nil {
+		return s
 	}
-	s := &suite{id: g.id(), app: app, sha: sha, branch: g.branchAt(r, sha)}
+	s = &suite{id: g.id(), app: app, sha: sha, branch: g.branchAt(r, sha)}
 	r.suites = append(r.suites, s)
 	return s
 }
@@ -233,11 +221,7 @@ func (g *GitHub) AddCheckRun(owner, name string, c CheckRun) int64 {
 	defer g.lock()()
 	r := g.mustRepo(owner, name)
 	added := g.checkRun(r, g.appOf(c.App), c.Name, c.HeadSHA)
-	begun := added.StartedAt
-	c.ID, c.App = added.ID, added.app.Slug
-	if c.StartedAt.IsZero() {
-		c.StartedAt = begun
-	}
+	c.ID, c.App, c.StartedAt = added.ID, added.app.Slug, cmp.Or(c.StartedAt, added.StartedAt)
 	if c.Conclusion != "" {
 		c.Status = "completed"
 	}
@@ -268,12 +252,7 @@ func (g *GitHub) CheckRuns(owner, name, sha string) []CheckRun {
 }
 
 func (g *GitHub) getCheckSuite(r *request) answer {
-	for _, s := range r.repo.suites {
-		if s.id == r.number("id") {
-			return ok(g.suiteShape(r.repo, s))
-		}
-	}
-	return notFound()
+	return ok(g.suiteShape(r.repo, found(first(r.repo.suites, func(s *suite) bool { return s.id == r.number("id") }))))
 }
 
 // bot is the login that an App writes as.
@@ -358,7 +337,7 @@ func (g *GitHub) createStatus(r *request) answer {
 		return unprocessable("No commit found for SHA: " + sha)
 	}
 	s := g.status(r.repo, sha, Status{
-		Context: in.Context, State: in.State, Description: in.Description, TargetURL: in.TargetURL, Creator: r.token.login,
+		Context: in.Context, State: in.State, Description: in.Description, TargetURL: in.TargetURL, Creator: r.token.Login,
 	})
 	return created(statusShape(s))
 }

@@ -14,7 +14,7 @@ import (
 // but that.
 const mostInline = 1 << 20
 
-// getContents answers with a file of a branch, a tag or a commit. Other objects are a problem.
+// getContents answers with a file of a branch, a tag or a commit.
 func (g *GitHub) getContents(r *request) answer {
 	ref := cmp.Or(r.query.Get("ref"), r.repo.defaultBranch)
 	commit := g.commitOf(r.repo, ref)
@@ -24,11 +24,11 @@ func (g *GitHub) getContents(r *request) answer {
 	name := r.parts["path"]
 	kind, sha, _ := strings.Cut(g.read(r.repo, "ls-tree", "--full-tree", "--format=%(objecttype) %(objectname)", commit,
 		"--", name), " ")
-	switch kind {
-	case "":
+	if kind != "blob" {
+		if kind != "" {
+			r.problems = append(r.problems, name+" is a "+kind+", and the double only knows files")
+		}
 		return notFound()
-	case "tree":
-		return g.listDirectory(r, commit, name)
 	}
 	size, err := strconv.Atoi(g.read(r.repo, "cat-file", "-s", sha))
 	if err != nil {
@@ -42,28 +42,14 @@ func (g *GitHub) getContents(r *request) answer {
 		}
 		content, encoding = base64.StdEncoding.EncodeToString([]byte(raw)), "base64"
 	}
-	one := entryShape("blob", sha, name, size)
+	one := fileShape(sha, name, size)
 	one["content"], one["encoding"] = content, encoding
 	return ok(one)
 }
 
-// entryShape is a file or a directory, without its content.
-func entryShape(kind, sha, name string, size int) object {
-	return object{"type": map[string]string{"blob": "file", "tree": "dir"}[kind], "size": size, "name": path.Base(name),
-		"path": name, "sha": sha}
-}
-
-// listDirectory answers with what is in a directory, as GitHub does without the files' contents.
-func (g *GitHub) listDirectory(r *request, commit, name string) answer {
-	list := []object{}
-	for line := range strings.Lines(g.read(r.repo, "ls-tree", "--full-tree",
-		"--format=%(objecttype) %(objectname) %(objectsize) %(path)", commit, "--", name+"/")) {
-		if parts := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4); len(parts) == 4 {
-			size, _ := strconv.Atoi(strings.TrimSpace(parts[2])) // a directory has none
-			list = append(list, entryShape(parts[0], parts[1], parts[3], size))
-		}
-	}
-	return ok(list)
+// fileShape is a file without its content.
+func fileShape(sha, name string, size int) object {
+	return object{"type": "file", "size": size, "name": path.Base(name), "path": name, "sha": sha}
 }
 
 // putContents writes one file in a commit on a branch. A file that already exists is replaced only by who tells its
@@ -80,15 +66,15 @@ func (g *GitHub) putContents(r *request) answer {
 		return unprocessable("content is not valid Base64")
 	case head == "":
 		return failure(http.StatusNotFound, fmt.Sprintf("Branch %s not found", branch))
-	case strings.HasPrefix(name, ".github/workflows/") && r.token.permissions != nil &&
-		r.token.permissions["workflows"] != "write":
+	case strings.HasPrefix(name, ".github/workflows/") && r.token.Permissions != nil &&
+		r.token.Permissions["workflows"] != "write":
 		return r.token.forbidden()
 	case old != "" && in.SHA == "":
 		return unprocessable("Invalid request.\n\n\"sha\" wasn't supplied.")
 	case old != in.SHA:
 		return failure(http.StatusConflict, fmt.Sprintf("%s does not match %s", name, in.SHA))
 	}
-	sha, err := g.commit(r.repo, branch, g.identity(r.token.login), in.Message, fileChange("100644", name, string(content)))
+	sha, err := g.commit(r.repo, branch, g.identity(r.token.Login), in.Message, fileChange("100644", name, string(content)))
 	if err != nil {
 		return unprocessable(err.Error())
 	}
@@ -97,5 +83,5 @@ func (g *GitHub) putContents(r *request) answer {
 		status = http.StatusOK
 	}
 	return answer{status: status, body: object{"commit": object{"sha": sha},
-		"content": entryShape("blob", blob, name, len(content))}}
+		"content": fileShape(blob, name, len(content))}}
 }

@@ -19,7 +19,7 @@ func (g *GitHub) subjectEvent(r *repo, is *issue, action string) object {
 
 func (g *GitHub) labelEvent(r *repo, is *issue, action, label string) object {
 	o := g.subjectEvent(r, is, action)
-	o["label"] = g.labelShape(r, label)
+	o["label"] = labelShape(label)
 	return o
 }
 
@@ -39,14 +39,10 @@ func (g *GitHub) commentEvent(r *repo, c *comment, action string) object {
 }
 
 // reviewEvent is a review that was submitted. Webhooks write its state in lower case.
-func (g *GitHub) reviewEvent(r *repo, is *issue, v *review) object {
+func (g *GitHub) reviewEvent(r *repo, is *issue, v *Review) object {
 	shown := g.reviewShape(r, is, v)
 	shown["state"], shown["body"] = strings.ToLower(v.State), text(v.Body)
 	return object{"action": "submitted", "review": shown, "pull_request": g.pullShape(r, is)}
-}
-
-func (g *GitHub) reviewCommentEvent(r *repo, is *issue, c *reviewComment) object {
-	return object{"action": "created", "comment": g.reviewCommentShape(r, is, c), "pull_request": g.pullShape(r, is)}
 }
 
 // subjectHappened reports to Apps what happened to an issue or a pull request.
@@ -139,10 +135,8 @@ func (g *GitHub) ReviewPayload(owner, name string, reviewID int64) []byte {
 		if is.pull == nil {
 			continue
 		}
-		for _, v := range is.pull.reviews {
-			if v.ID == reviewID {
-				return g.payload(r, v.Author, g.reviewEvent(r, is, v))
-			}
+		if v := first(is.pull.reviews, func(v *Review) bool { return v.ID == reviewID }); v != nil {
+			return g.payload(r, v.Author, g.reviewEvent(r, is, v))
 		}
 	}
 	panic(fmt.Sprintf("fake: there is no review %d in %s", reviewID, r))
@@ -152,13 +146,8 @@ func (g *GitHub) ReviewPayload(owner, name string, reviewID int64) []byte {
 func (g *GitHub) WorkflowRunPayload(owner, name string, runID int64) []byte {
 	defer g.lock()()
 	r := g.mustRepo(owner, name)
-	for _, w := range r.runs {
-		if w.ID == runID && w.Conclusion != "" {
-			return g.payload(r, cmp.Or(w.TriggeringActor, w.Actor), object{"action": "completed",
-				"workflow_run": g.runShape(r, w)})
-		}
-	}
-	panic(fmt.Sprintf("fake: no workflow run %d of %s has ended", runID, r))
+	w := must(first(r.runs, func(w *run) bool { return w.ID == runID && w.Conclusion != "" }), "completed run %d", runID)
+	return g.payload(r, cmp.Or(w.TriggeringActor, w.Actor), object{"action": "completed", "workflow_run": g.runShape(r, w)})
 }
 
 // DispatchPayload is the payload of workflow_dispatch on the default branch.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -202,24 +202,6 @@ func (f *Fault) matches(r *http.Request) bool {
 		return false
 	}
 	pattern = strings.TrimPrefix(strings.TrimPrefix(pattern, "/api/v3"), "/api")
-	return matchParts(strings.Split(pattern, "/"), strings.Split(shortPath(r), "/"))
-}
-
-func matchParts(pattern, parts []string) bool {
-	if len(pattern) == 0 {
-		return len(parts) == 0
-	}
-	if pattern[0] == "..." {
-		for i := range len(parts) + 1 {
-			if matchParts(pattern[1:], parts[i:]) {
-				return true
-			}
-		}
-		return false
-	}
-	if len(parts) == 0 {
-		return false
-	}
-	ok, err := path.Match(pattern[0], parts[0])
-	return err == nil && ok && matchParts(pattern[1:], parts[1:])
+	pattern = strings.NewReplacer(`\.\.\.`, `.*`, `\*`, `[^/]*`).Replace(regexp.QuoteMeta(pattern))
+	return regexp.MustCompile("^" + pattern + "$").MatchString(shortPath(r))
 }

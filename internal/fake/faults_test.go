@@ -1,7 +1,6 @@
 package fake_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -9,51 +8,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/fake"
 )
-
-func TestFaultStatus(t *testing.T) {
-	s := newScene(t)
-	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
-	c := s.client(actions)
-	write := func() int {
-		_, resp, _ := c.Issues.CreateComment(s.ctx, owner, name, n, &github.IssueComment{Body: github.String("x")})
-		return status(resp)
-	}
-	for _, want := range []int{401, 403, 404, 422, 429, 500, 502, 503} {
-		s.Fail(fake.Fault{Match: "POST /repos/.../issues/*/comments", Nth: 2, Times: 2, Status: want})
-		for i, expect := range []int{201, want, want, 201} {
-			if got := write(); got != expect {
-				t.Errorf("fault %d, call %d: status %d, want %d", want, i+1, got, expect)
-			}
-		}
-		s.ClearFaults()
-	}
-	s.Fail(fake.Fault{Match: "/repos/alice/demo", Times: -1, Status: 500})
-	equal(t, "another path", write(), 201)
-	for range 3 {
-		_, resp, _ := c.Repositories.Get(s.ctx, owner, name)
-		equal(t, "a fault for ever", status(resp), 500)
-	}
-	equal(t, "comments", len(s.Comments(owner, name, n)), 8*2+1)
-}
-
-func TestFaultLimits(t *testing.T) {
-	s := newScene(t)
-	get := func() error {
-		_, _, err := s.client(actions).Repositories.Get(s.ctx, owner, name)
-		return err
-	}
-	s.Fail(fake.Fault{SecondaryLimit: true, RetryAfter: 7})
-	var secondary *github.AbuseRateLimitError
-	if err := get(); !errors.As(err, &secondary) || secondary.GetRetryAfter() != 7*time.Second {
-		t.Errorf("a secondary limit came as %v", err)
-	}
-	s.Fail(fake.Fault{RateLimited: true, RetryAfter: 90})
-	var primary *github.RateLimitError
-	if err := get(); !errors.As(err, &primary) || time.Until(primary.Rate.Reset.Time) < time.Minute {
-		t.Errorf("a rate limit came as %v", err)
-	}
-	check(t, get())
-}
 
 func TestFaultConnection(t *testing.T) {
 	s := newScene(t)

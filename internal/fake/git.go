@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -56,7 +55,7 @@ func (g *GitHub) git(w http.ResponseWriter, r *http.Request) {
 		}
 		body = unzipped
 	}
-	if service == "git-upload-pack" && protocol2(r) {
+	if service == "git-upload-pack" {
 		request, err := io.ReadAll(body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
@@ -265,16 +264,12 @@ const flush = "0000"
 // advertise answers a client's first request: what the service can do and, for a push, the references.
 func (g *GitHub) advertise(w http.ResponseWriter, r *http.Request, found *repo) {
 	service := strings.TrimPrefix(r.URL.Query().Get("service"), "git-")
-	if service != "upload-pack" && service != "receive-pack" {
-		g.problem("%s %s: git's protocol without a service", r.Method, r.URL.Path)
+	if service != "receive-pack" && (service != "upload-pack" || !strings.Contains(r.Header.Get("Git-Protocol"), "version=2")) {
+		g.problem("%s %s: only version 2 of git's protocol is known here", r.Method, r.URL.Path)
 		http.Error(w, "Please upgrade your git client.", http.StatusForbidden)
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-git-"+service+"-advertisement")
-	if service == "upload-pack" && !protocol2(r) {
-		_, _ = w.Write(advertisement(found, service, ""))
-		return
-	}
 	if service == "upload-pack" {
 		_, _ = w.Write(abilities(found, service))
 		return
@@ -295,10 +290,6 @@ func (g *GitHub) advertise(w http.ResponseWriter, r *http.Request, found *repo) 
 	_, _ = w.Write([]byte(answer + flush))
 }
 
-func protocol2(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Git-Protocol"), "version=2")
-}
-
 var able sync.Map
 
 // abilities is what this machine's git can do as a service, which is the same for every repository here: its whole
@@ -307,7 +298,10 @@ func abilities(of *repo, service string) []byte {
 	if known, ok := able.Load(service); ok {
 		return known.([]byte)
 	}
-	answer := advertisement(of, service, "version=2")
+	count.Add()
+	cmd := exec.Command("git", service, "--http-backend-info-refs", of.gitDir)
+	cmd.Env = append(gitEnv(), "GIT_PROTOCOL=version=2")
+	answer, _ := cmd.Output() // a client that gets nothing says so
 	if service == "receive-pack" {
 		_, answer, _ = bytes.Cut(answer, []byte{0})
 		answer, _, _ = bytes.Cut(answer, []byte("\n"))
@@ -318,59 +312,34 @@ func abilities(of *repo, service string) []byte {
 	return answer
 }
 
-// advertisement is what git itself answers.
-func advertisement(of *repo, service, protocol string) []byte {
-	count.Add()
-	cmd := exec.Command("git", service, "--http-backend-info-refs", of.gitDir)
-	cmd.Env = append(gitEnv(), "GIT_PROTOCOL="+protocol)
-	out, _ := cmd.Output() // a client that gets nothing says so
-	if protocol == "" {
-		out = append([]byte(packet("# service=git-"+service+"\n")+flush), out...)
-	}
-	return out
-}
+var refPrefix = regexp.MustCompile(`ref-prefix (\S+)\n`)
 
 // lsRefs answers the command ls-refs of version 2. It returns false for what only git can: references of tags, which
-// can be objects of their own, and requests that it does not understand.
+// can be objects of their own.
 func (r *repo) lsRefs(request []byte) (string, bool) {
-	var prefixes []string
-	asked := map[string]bool{}
-	for len(request) >= 4 {
-		n, err := strconv.ParseUint(string(request[:4]), 16, 16)
-		if err != nil || int(n) > len(request) {
-			return "", false
-		}
-		if n < 4 {
-			request = request[4:]
-			continue
-		}
-		line := strings.TrimSuffix(string(request[4:n]), "\n")
-		request = request[n:]
-		if prefix, ok := strings.CutPrefix(line, "ref-prefix "); ok {
-			prefixes = append(prefixes, prefix)
-		}
-		asked[line] = true
-	}
-	if !asked["command=ls-refs"] {
+	asks := func(line string) bool { return bytes.Contains(request, []byte(line+"\n")) }
+	if !asks("command=ls-refs") {
 		return "", false
 	}
+	prefixes := refPrefix.FindAllSubmatch(request, -1)
 	wants := func(name string) bool {
-		return prefixes == nil || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+		return prefixes == nil || slices.ContainsFunc(prefixes, func(p [][]byte) bool { return strings.HasPrefix(name, string(p[1])) })
 	}
 	refs, answer := r.refs(), ""
-	if head, err := os.ReadFile(filepath.Join(r.gitDir, "HEAD")); err != nil {
+	head, err := os.ReadFile(filepath.Join(r.gitDir, "HEAD"))
+	target, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: ")
+	if err != nil || !ok {
 		return "", false
-	} else if target, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: "); !ok {
-		return "", false
-	} else if wants("HEAD") {
+	}
+	if wants("HEAD") {
 		line, symbolic := refs[target]+" HEAD", ""
-		if asked["symrefs"] {
+		if asks("symrefs") {
 			symbolic = " symref-target:" + target
 		}
 		if refs[target] == "" {
 			line = "unborn HEAD"
 		}
-		if refs[target] != "" || asked["unborn"] {
+		if refs[target] != "" || asks("unborn") {
 			answer += packet(line + symbolic + "\n")
 		}
 	}
@@ -378,7 +347,7 @@ func (r *repo) lsRefs(request []byte) (string, bool) {
 		if !wants(name) {
 			continue
 		}
-		if strings.HasPrefix(name, "refs/tags/") && asked["peel"] {
+		if strings.HasPrefix(name, "refs/tags/") && asks("peel") {
 			return "", false
 		}
 		answer += packet(refs[name] + " " + name + "\n")
@@ -420,23 +389,13 @@ func (g *GitHub) headSHA(r *repo, is *issue) string {
 func (g *GitHub) createRef(r *request) answer {
 	var in struct{ Ref, SHA, Key string }
 	r.decode(&in)
-	switch {
-	case !strings.HasPrefix(in.Ref, "refs/") || strings.Count(in.Ref, "/") < 2 || g.oddRef(r.repo, in.Ref):
-		return unprocessable("Reference name must start with 'refs/' and have at least two slashes.")
-	case !isSHA(in.SHA) || g.read(r.repo, "cat-file", "-t", in.SHA) == "":
-		return unprocessable("Object does not exist")
-	case r.repo.ref(in.Ref) != "":
+	if r.repo.ref(in.Ref) != "" {
 		return unprocessable("Reference already exists")
 	}
 	if _, err := runGit(r.repo.gitDir, "", "update-ref", in.Ref, in.SHA, ""); err != nil {
-		return unprocessable("Reference update failed")
+		return unprocessable("Reference update failed: " + err.Error())
 	}
 	return g.refAnswer(r.repo, in.Ref, http.StatusCreated)
-}
-
-func (g *GitHub) oddRef(r *repo, ref string) bool {
-	_, err := runGit(r.gitDir, "", "check-ref-format", ref)
-	return err != nil
 }
 
 func (g *GitHub) refAnswer(r *repo, ref string, status int) answer {

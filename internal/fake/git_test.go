@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/ralph-loop/ralph/internal/fake"
 )
 
 func (s *scene) withToken(token string) string {
@@ -62,25 +60,6 @@ func TestGitRefused(t *testing.T) {
 		strings.Replace(s.withToken(pat), "demo.git", "other.git", 1)); err == nil {
 		t.Errorf("ls-remote of a missing repository worked: %s", out)
 	}
-}
-
-func TestGitFault(t *testing.T) {
-	s := newScene(t)
-	dir := t.TempDir()
-	s.mustGit(dir, "clone", "--quiet", s.withToken(actions), ".")
-	s.mustGit(dir, "commit", "--quiet", "--allow-empty", "-m", "one")
-	s.Fail(fake.Fault{Match: "POST /alice/demo.git/git-receive-pack", Status: 503})
-	if out, err := s.git(dir, "push", "origin", "HEAD:refs/heads/a"); err == nil {
-		t.Errorf("a push that met a 503 worked: %s", out)
-	}
-	equal(t, "the branch", s.BranchSHA(owner, name, "a"), "")
-	s.Fail(fake.Fault{Match: "POST /*/*.git/git-receive-pack", DropAfter: true})
-	if out, err := s.git(dir, "push", "origin", "HEAD:refs/heads/b"); err == nil {
-		t.Errorf("a push whose answer was lost worked: %s", out)
-	}
-	equal(t, "the branch that was pushed before the connection broke", s.BranchSHA(owner, name, "b"),
-		strings.TrimSpace(s.mustGit(dir, "rev-parse", "HEAD")))
-	s.mustGit(dir, "push", "origin", "HEAD:refs/heads/a")
 }
 
 // TestListsReferencesAsGit: what the stand-in answers without git is what git answers, to the byte.

@@ -45,6 +45,7 @@ type GitHub struct {
 	url     string
 	apiURL  string // of the API's own listener; empty without one
 	server  *http.Server
+	pages   *http.ServeMux
 	running context.Context // until Close
 	stop    context.CancelFunc
 
@@ -71,6 +72,7 @@ func New(o Options) (*GitHub, error) {
 		appState: appState{organisations: map[string][]string{}, manifests: map[string]*App{}, signIns: map[string]*signIn{}},
 	}
 	g.running, g.stop = context.WithCancel(context.Background())
+	g.pages = g.pageRoutes()
 	if g.now == nil {
 		g.now = time.Now
 	}
@@ -182,8 +184,11 @@ func (g *GitHub) serve(w http.ResponseWriter, r *http.Request) {
 		write(w, g.answerJobToken(r))
 	case logPath.MatchString(r.URL.Path):
 		g.serveLog(w, r)
-	case g.servePage(w, r): // which has done it
 	default:
+		if _, page := g.pages.Handler(r); page != "" {
+			g.pages.ServeHTTP(w, r)
+			return
+		}
 		g.problem("%s %s: no such address; REST is at /api/v3/, GraphQL at /api/graphql, git at /OWNER/NAME.git/", r.Method,
 			r.URL.Path)
 		write(w, notFound())

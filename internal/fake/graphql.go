@@ -15,7 +15,7 @@ import (
 // problem: a new query is compared with GitHub's reference and added here.
 var operations = map[string]func(*GitHub, *token, variables) (object, *refusal){
 	`query { viewer { login } }`: func(g *GitHub, t *token, _ variables) (object, *refusal) {
-		return object{"viewer": g.actorNode(t.login)}, nil
+		return object{"viewer": g.actorNode(t.Login)}, nil
 	},
 	`query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) ` +
 		`{ issue(number: $number) { lastEditedAt } } }`: (*GitHub).askIssue,
@@ -73,7 +73,7 @@ func (g *GitHub) graphql(w http.ResponseWriter, r *http.Request) {
 		write(w, failure(http.StatusBadRequest, "Problems parsing JSON"))
 		return
 	}
-	if t.kind == appKind {
+	if t.Kind == appKind {
 		write(w, failure(http.StatusForbidden, "Resource not accessible by integration"))
 		return
 	}

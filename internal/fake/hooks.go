@@ -22,20 +22,9 @@ import (
 
 // sentHooks are an App's deliveries and what goes wrong with them.
 type sentHooks struct {
-	log   []*delivery // oldest first
+	log   []*Delivery // oldest first
 	lose  int         // how many get lost; below 0: all
 	twice bool
-}
-
-type delivery struct {
-	id                  int64
-	guid, event, action string
-	payload             []byte
-	installation, repo  int64
-	again               bool
-	at                  time.Time
-	status              string
-	code                int
 }
 
 // Delivery is one attempt to deliver a webhook to an App.
@@ -45,18 +34,14 @@ type Delivery struct {
 	Code                        int
 	Payload                     []byte
 	Redelivery                  bool
+	installation, repo          int64
+	at                          time.Time
 }
 
 // Deliveries are all attempts to deliver to an App that have ended, oldest first.
 func (g *GitHub) Deliveries(app int64) []Delivery {
 	defer g.lock()()
-	var all []Delivery
-	for _, d := range g.mustApp(app).sent.log {
-		if d.status != "" {
-			all = append(all, Delivery{d.id, d.guid, d.event, d.action, d.status, d.code, d.payload, d.again})
-		}
-	}
-	return all
+	return values(g.mustApp(app).sent.log)
 }
 
 // LoseDeliveries has the next deliveries to an App fail before they are sent; below 0 all, 0 no longer any.
@@ -76,7 +61,7 @@ func (g *GitHub) RepeatDeliveries(app int64, twice bool) {
 func (g *GitHub) Deliver(owner, name, event string, payload []byte) error {
 	var o object
 	if err := json.Unmarshal(payload, &o); err != nil {
-		return fmt.Errorf("reading the payload: %w", err)
+		return fmt.Errorf("reading the Payload: %w", err)
 	}
 	defer g.lock()()
 	g.deliver(g.mustRepo(owner, name), event, o)
@@ -130,8 +115,7 @@ func (g *GitHub) announceInstallation(a *App, in *installation, action string) {
 	}
 	repos := []object{}
 	for _, r := range g.reposOf(in) {
-		repos = append(repos, object{"id": r.id, "node_id": node("R", r.id), "name": r.name, "full_name": r.String(),
-			"private": r.private})
+		repos = append(repos, object{"id": r.id, "name": r.name, "full_name": r.String(), "private": r.private})
 	}
 	g.send(a, in, "installation", 0, object{"action": action, "installation": g.installationShape(a, in),
 		"repositories": repos, "sender": g.userShape(in.owner)})
@@ -139,14 +123,14 @@ func (g *GitHub) announceInstallation(a *App, in *installation, action string) {
 
 func (g *GitHub) send(a *App, in *installation, event string, repo int64, o object) {
 	if _, there := o["installation"]; !there || event != "installation" {
-		o["installation"] = object{"id": in.id, "node_id": node("MDI", in.id)}
+		o["installation"] = object{"id": in.id}
 	}
 	payload, err := json.Marshal(o)
 	if err != nil { // only maps, slices and plain values come here
 		panic(err)
 	}
 	action, _ := o["action"].(string)
-	d := &delivery{guid: rand.Text(), event: event, action: action, payload: payload, installation: in.id, repo: repo}
+	d := &Delivery{GUID: rand.Text(), Event: event, Action: action, Payload: payload, installation: in.id, repo: repo}
 	g.enqueue(a, d)
 	if a.sent.twice {
 		again := *d
@@ -155,8 +139,8 @@ func (g *GitHub) send(a *App, in *installation, event string, repo int64, o obje
 }
 
 // enqueue has a delivery sent in its turn, by one goroutine that lives while there are any. Callers hold the lock.
-func (g *GitHub) enqueue(a *App, d *delivery) {
-	d.id = g.id()
+func (g *GitHub) enqueue(a *App, d *Delivery) {
+	d.ID = g.id()
 	g.waiting = append(g.waiting, func() { g.post(a, d) })
 	if g.sending {
 		return
@@ -182,7 +166,7 @@ func (g *GitHub) enqueue(a *App, d *delivery) {
 const hookTime = 10 * time.Second
 
 // post sends a delivery and writes down what resulted from it.
-func (g *GitHub) post(a *App, d *delivery) {
+func (g *GitHub) post(a *App, d *Delivery) {
 	g.mu.Lock()
 	hook, lose := a.Hook, a.sent.lose != 0
 	if a.sent.lose > 0 {
@@ -195,14 +179,14 @@ func (g *GitHub) post(a *App, d *delivery) {
 		status, code = g.carry(a, hook, d)
 	}
 	defer g.lock()()
-	d.status, d.code = status, code
+	d.Status, d.Code = status, code
 	a.sent.log = append(a.sent.log, d)
 }
 
-func (g *GitHub) carry(a *App, hook Hook, d *delivery) (status string, code int) {
-	body, kind := d.payload, "application/json"
+func (g *GitHub) carry(a *App, hook Hook, d *Delivery) (status string, code int) {
+	body, kind := d.Payload, "application/json"
 	if hook.Form {
-		body, kind = []byte(url.Values{"payload": {string(d.payload)}}.Encode()), "application/x-www-form-urlencoded"
+		body, kind = []byte(url.Values{"payload": {string(d.Payload)}}.Encode()), "application/x-www-form-urlencoded"
 	}
 	ctx, cancel := context.WithTimeout(g.running, hookTime)
 	defer cancel()
@@ -211,8 +195,8 @@ func (g *GitHub) carry(a *App, hook Hook, d *delivery) (status string, code int)
 		return "invalid address", 0
 	}
 	req.Header = http.Header{
-		"Content-Type": {kind}, "User-Agent": {"GitHub-Hookshot/0000000"}, "X-Github-Event": {d.event},
-		"X-Github-Delivery": {d.guid}, "X-Github-Hook-Id": {strconv.FormatInt(a.ID, 10)},
+		"Content-Type": {kind}, "User-Agent": {"GitHub-Hookshot/0000000"}, "X-Github-Event": {d.Event},
+		"X-Github-Delivery": {d.GUID}, "X-Github-Hook-Id": {strconv.FormatInt(a.ID, 10)},
 		"X-Github-Hook-Installation-Target-Id":   {strconv.FormatInt(a.ID, 10)},
 		"X-Github-Hook-Installation-Target-Type": {"integration"},
 	}
@@ -239,9 +223,9 @@ func (g *GitHub) carry(a *App, hook Hook, d *delivery) (status string, code int)
 	return fmt.Sprintf("Invalid HTTP Response: %d", resp.StatusCode), resp.StatusCode
 }
 
-func (d *delivery) shape() object {
-	o := object{"id": d.id, "guid": d.guid, "delivered_at": stamp(d.at), "redelivery": d.again, "status": d.status,
-		"status_code": d.code, "event": d.event, "action": text(d.action), "installation_id": d.installation}
+func (d *Delivery) shape() object {
+	o := object{"id": d.ID, "guid": d.GUID, "delivered_at": stamp(d.at), "redelivery": d.Redelivery, "status": d.Status,
+		"status_code": d.Code, "event": d.Event, "action": text(d.Action), "installation_id": d.installation}
 	if d.repo != 0 {
 		o["repository_id"] = d.repo
 	}
@@ -256,7 +240,7 @@ func (g *GitHub) listDeliveries(r *request) answer {
 		size = min(n, 100)
 	}
 	if cursor := r.query.Get("cursor"); cursor != "" {
-		at := slices.IndexFunc(log, func(d *delivery) bool { return strconv.FormatInt(d.id, 10) == cursor })
+		at := slices.IndexFunc(log, func(d *Delivery) bool { return strconv.FormatInt(d.ID, 10) == cursor })
 		if at < 0 {
 			return failure(http.StatusBadRequest, "Invalid cursor")
 		}
@@ -264,7 +248,7 @@ func (g *GitHub) listDeliveries(r *request) answer {
 	}
 	if len(log) > size {
 		header.Set("Link", fmt.Sprintf(`<%s/app/hook/deliveries?per_page=%d&cursor=%d>; rel="next"`, g.APIURL(), size,
-			log[size].id))
+			log[size].ID))
 		log = log[:size]
 	}
 	list := []object{}
@@ -274,20 +258,11 @@ func (g *GitHub) listDeliveries(r *request) answer {
 	return answer{status: http.StatusOK, body: list, header: header}
 }
 
-func (r *request) delivery() *delivery {
-	for _, d := range r.token.app.sent.log {
-		if d.id == r.number("id") {
-			return d
-		}
-	}
-	return nil
-}
-
 // redeliver sends a delivery once more: another attempt with the same GUID.
 func (g *GitHub) redeliver(r *request) answer {
-	d := found(r.delivery())
-	g.enqueue(r.token.app, &delivery{guid: d.guid, event: d.event, action: d.action, payload: d.payload,
-		installation: d.installation, repo: d.repo, again: true})
+	d := found(first(r.token.app.sent.log, func(d *Delivery) bool { return d.ID == r.number("id") }))
+	g.enqueue(r.token.app, &Delivery{GUID: d.GUID, Event: d.Event, Action: d.Action, Payload: d.Payload,
+		installation: d.installation, repo: d.repo, Redelivery: true})
 	return answer{status: http.StatusAccepted, body: object{}}
 }
 

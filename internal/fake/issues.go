@@ -23,9 +23,10 @@ func (g *GitHub) getIssue(r *request) answer {
 }
 
 func (g *GitHub) listIssues(r *request) answer {
+	r.onlyOpen()
 	var found []*issue
 	for _, is := range r.repo.issues {
-		if stateMatches(r.query.Get("state"), is) && hasLabels(is, r.query.Get("labels")) {
+		if !is.Closed && hasLabels(is, r.query.Get("labels")) {
 			found = append(found, is)
 		}
 	}
@@ -33,14 +34,10 @@ func (g *GitHub) listIssues(r *request) answer {
 	return page(g, r, found, func(is *issue) object { return g.issueShape(r.repo, is) })
 }
 
-func stateMatches(want string, is *issue) bool {
-	switch want {
-	case "all":
-		return true
-	case "closed":
-		return is.Closed
-	default:
-		return !is.Closed
+// onlyOpen reports a list of other issues or pull requests than the open ones, which ralph does not ask for.
+func (r *request) onlyOpen() {
+	if state := r.query.Get("state"); state != "" && state != "open" {
+		r.problems = append(r.problems, "the double lists only what is open")
 	}
 }
 
@@ -87,7 +84,7 @@ func (r *request) textOf(resource string) string {
 func (g *GitHub) createComment(r *request) answer {
 	is := found(r.repo.find(r.number("number")))
 	body := r.textOf("IssueComment")
-	c := g.comment(r.repo, is, Comment{Author: r.token.login, Body: body})
+	c := g.comment(r.repo, is, Comment{Author: r.token.Login, Body: body})
 	return created(g.commentShape(r.repo, c))
 }
 
@@ -100,7 +97,7 @@ func (g *GitHub) editComment(r *request) answer {
 	c := found(r.repo.findComment(r.number("id")))
 	body := r.textOf("IssueComment")
 	now := g.time()
-	c.Body, c.UpdatedAt, c.editedAt, c.editedBy = body, now, now, r.token.login
+	c.Body, c.UpdatedAt, c.editedAt, c.editedBy = body, now, now, r.token.Login
 	return ok(g.commentShape(r.repo, c))
 }
 
@@ -108,9 +105,6 @@ func (g *GitHub) listEvents(r *request) answer {
 	is := found(r.repo.find(r.number("number")))
 	return page(g, r, is.events, func(e *LabelEvent) object { return g.eventShape(r.repo, e) })
 }
-
-// reactionKinds are the reactions that GitHub knows.
-var reactionKinds = []string{"+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"}
 
 func (g *GitHub) reactToIssue(r *request) answer {
 	is := found(r.repo.find(r.number("number")))
@@ -126,32 +120,27 @@ func (g *GitHub) reactToComment(r *request) answer {
 func (g *GitHub) react(r *request, to *[]*Reaction) answer {
 	var in struct{ Content string }
 	r.decode(&in)
-	if !slices.Contains(reactionKinds, in.Content) {
-		return invalid("Reaction", "content", "invalid", "")
-	}
 	for _, re := range *to {
-		if re.Content == in.Content && re.User == r.token.login {
+		if re.Content == in.Content && re.User == r.token.Login {
 			return ok(g.reactionShape(re))
 		}
 	}
-	re := &Reaction{ID: g.id(), User: r.token.login, Content: in.Content, At: g.time()}
+	re := &Reaction{ID: g.id(), User: r.token.Login, Content: in.Content, At: g.time()}
 	*to = append(*to, re)
 	return created(g.reactionShape(re))
 }
 
 func (g *GitHub) listLabels(r *request) answer {
-	return page(g, r, r.repo.labels, func(l *label) object { return g.labelShape(r.repo, l.name) })
+	return page(g, r, r.repo.labels, labelShape)
 }
 
 func (g *GitHub) createLabel(r *request) answer {
 	var in struct{ Name, Color, Description string }
 	r.decode(&in)
-	if slices.ContainsFunc(r.repo.labels, func(l *label) bool { return strings.EqualFold(l.name, in.Name) }) {
+	if named(r.repo.labels, in.Name) {
 		return invalid("Label", "name", "already_exists", "")
 	}
-	l := g.repoLabel(r.repo, in.Name)
-	l.color, l.description = cmp.Or(strings.ToLower(in.Color), l.color), in.Description
-	return created(g.labelShape(r.repo, in.Name))
+	return created(labelShape(g.repoLabel(r.repo, in.Name)))
 }
 
 func (g *GitHub) addLabels(r *request) answer {
@@ -159,14 +148,14 @@ func (g *GitHub) addLabels(r *request) answer {
 	var names []string // as our client sends them; GitHub takes other forms as well
 	r.decode(&names)
 	for _, name := range names {
-		g.label(r.repo, is, name, r.token.login)
+		g.label(r.repo, is, name, r.token.Login)
 	}
 	return ok(g.labelShapes(r.repo, is))
 }
 
 func (g *GitHub) removeLabel(r *request) answer {
 	is := found(r.repo.find(r.number("number")))
-	if !g.unlabel(r.repo, is, r.parts["name"], r.token.login) {
+	if !g.unlabel(r.repo, is, r.parts["name"], r.token.Login) {
 		return failure(http.StatusNotFound, "Label does not exist")
 	}
 	return ok(g.labelShapes(r.repo, is))
@@ -179,8 +168,8 @@ var legacy = map[string]string{
 
 func (g *GitHub) getRepo(r *request) answer {
 	o := g.repoShape(r.repo, "")
-	if r.token.kind == PAT || r.token.kind == UserToServer {
-		o = g.withPermissions(o, r.repo, r.token.login)
+	if r.token.Kind == PAT || r.token.Kind == UserToServer {
+		o = g.withPermissions(o, r.repo, r.token.Login)
 	}
 	return ok(o)
 }
@@ -210,10 +199,10 @@ func (g *GitHub) isCollaborator(r *request) answer {
 }
 
 func (g *GitHub) getUser(r *request) answer {
-	if r.token.kind != PAT && r.token.kind != UserToServer {
+	if r.token.Kind != PAT && r.token.Kind != UserToServer {
 		return failure(http.StatusForbidden, "Resource not accessible by integration")
 	}
-	return ok(g.userShape(r.token.login))
+	return ok(g.userShape(r.token.Login))
 }
 
 // worksHere reports whether someone has a role that can review.

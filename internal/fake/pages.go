@@ -18,7 +18,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,12 +88,7 @@ func (g *GitHub) people() []string {
 }
 
 func (g *GitHub) clientApp(clientID string) *App {
-	for _, a := range g.apps {
-		if clientID != "" && a.OAuth.ClientID == clientID {
-			return a
-		}
-	}
-	return nil
+	return first(g.apps, func(a *App) bool { return clientID != "" && a.OAuth.ClientID == clientID })
 }
 
 var authorizing = []string{"client_id", "redirect_uri", "state", "code_challenge", "code_challenge_method",
@@ -102,10 +96,7 @@ var authorizing = []string{"client_id", "redirect_uri", "state", "code_challenge
 
 // authorize is the page on which someone lets an App know who they are, and what its buttons do.
 func (g *GitHub) authorize(w http.ResponseWriter, r *http.Request) {
-	if err := r.ParseForm(); err != nil {
-		refusePage(w, http.StatusBadRequest, err.Error())
-		return
-	}
+	_ = r.ParseForm() // what is missing is refused
 	form := r.Form
 	defer g.lock()()
 	app := g.clientApp(form.Get("client_id"))
@@ -115,10 +106,7 @@ func (g *GitHub) authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	redirect := form.Get("redirect_uri")
-	switch {
-	case redirect == "" && len(app.OAuth.Callbacks) > 0:
-		redirect = app.OAuth.Callbacks[0]
-	case !slices.Contains(app.OAuth.Callbacks, redirect):
+	if !slices.Contains(app.OAuth.Callbacks, redirect) {
 		g.problems = append(g.problems, "sign-in: "+redirect+" is no callback address of the App's")
 		refusePage(w, http.StatusBadRequest, "The redirect_uri is not associated with this application.")
 		return
@@ -149,24 +137,12 @@ func (g *GitHub) authorize(w http.ResponseWriter, r *http.Request) {
 		back.Set("error", "access_denied")
 		back.Set("error_description", "The user has denied your application access.")
 	}
-	http.Redirect(w, r, withQuery(redirect, back), http.StatusFound)
-}
-
-// withQuery adds parameters to an address.
-func withQuery(address string, values url.Values) string {
-	sign := "?"
-	if strings.Contains(address, "?") {
-		sign = "&"
-	}
-	return address + sign + values.Encode()
+	http.Redirect(w, r, redirect+"?"+back.Encode(), http.StatusFound)
 }
 
 // accessToken exchanges a code, or a refresh token, for a person's token. As at GitHub, a refusal has the status 200.
 func (g *GitHub) accessToken(w http.ResponseWriter, r *http.Request) {
-	if err := r.ParseForm(); err != nil || r.Method != http.MethodPost {
-		refusePage(w, http.StatusBadRequest, "a POST with a form was expected")
-		return
-	}
+	_ = r.ParseForm()
 	defer g.lock()()
 	app := g.clientApp(r.Form.Get("client_id"))
 	refuse := func(code string) { writeForm(w, url.Values{"error": {code}, "error_description": {"No."}}) }
@@ -178,7 +154,7 @@ func (g *GitHub) accessToken(w http.ResponseWriter, r *http.Request) {
 	if r.Form.Get("grant_type") == "refresh_token" {
 		for value, t := range g.tokens {
 			if t.app == app && t.refresh != "" && t.refresh == r.Form.Get("refresh_token") {
-				login = t.login
+				login = t.Login
 				delete(g.tokens, value)
 			}
 		}
@@ -203,7 +179,7 @@ func (g *GitHub) accessToken(w http.ResponseWriter, r *http.Request) {
 		login = in.login
 	}
 	value, refresh := "ghu_"+rand.Text(), "ghr_"+rand.Text()
-	g.tokens[value] = &token{login: login, kind: UserToServer, app: app, permissions: app.Permissions,
+	g.tokens[value] = &token{Token: Token{Login: login, Kind: UserToServer, Permissions: app.Permissions}, app: app,
 		ends: g.now().Add(personTime), refresh: refresh}
 	writeForm(w, url.Values{"access_token": {value}, "token_type": {"bearer"}, "scope": {""},
 		"expires_in":               {strconv.Itoa(int(personTime.Seconds()))},
@@ -270,7 +246,8 @@ func readManifest(text string) (*manifest, error) {
 }
 
 // newApp is the page that a manifest leads to, with the button that makes the App.
-func (g *GitHub) newApp(w http.ResponseWriter, r *http.Request, owner string) {
+func (g *GitHub) newApp(w http.ResponseWriter, r *http.Request) {
+	owner := r.PathValue("owner")
 	text := r.PostFormValue("manifest")
 	m, err := readManifest(text)
 	if err != nil || r.Method != http.MethodPost {
@@ -287,8 +264,6 @@ func (g *GitHub) newApp(w http.ResponseWriter, r *http.Request, owner string) {
 		Buttons: []button{{"create", "", label}}})
 }
 
-var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
-
 // createApp makes the App and sends the browser back with a code, which gets its credentials once.
 func (g *GitHub) createApp(w http.ResponseWriter, r *http.Request) {
 	m, err := readManifest(r.PostFormValue("manifest"))
@@ -298,16 +273,14 @@ func (g *GitHub) createApp(w http.ResponseWriter, r *http.Request) {
 	}
 	m.Name = strings.TrimSpace(r.PostFormValue("name"))
 	defer g.lock()()
-	slug := strings.Trim(notSlug.ReplaceAllString(strings.ToLower(m.Name), "-"), "-")
+	slug := strings.ReplaceAll(strings.ToLower(m.Name), " ", "-")
 	if slug == "" || slices.ContainsFunc(g.apps, func(a *App) bool { return a.Slug == slug }) {
 		refusePage(w, http.StatusUnprocessableEntity, "Name is already taken")
 		return
 	}
 	owner := r.PostFormValue("owner")
-	if owner == "" {
-		if people := g.people(); len(people) > 0 {
-			owner = people[0]
-		}
+	if people := g.people(); owner == "" && len(people) > 0 {
+		owner = people[0]
 	}
 	code := hex.EncodeToString([]byte(rand.Text()[:20]))
 	g.manifests[code] = &App{
@@ -320,7 +293,7 @@ func (g *GitHub) createApp(w http.ResponseWriter, r *http.Request) {
 	if state := r.PostFormValue("state"); state != "" {
 		back.Set("state", state)
 	}
-	http.Redirect(w, r, withQuery(m.RedirectURL, back), http.StatusFound)
+	http.Redirect(w, r, m.RedirectURL+"?"+back.Encode(), http.StatusFound)
 }
 
 // convertManifest gives the credentials of an App for its code, once.
@@ -344,9 +317,9 @@ func (g *GitHub) convertManifest(r *request) answer {
 }
 
 // installApp is the page on which an App is installed, and what its button does.
-func (g *GitHub) installApp(w http.ResponseWriter, r *http.Request, slug string) {
+func (g *GitHub) installApp(w http.ResponseWriter, r *http.Request) {
 	defer g.lock()()
-	i := slices.IndexFunc(g.apps, func(a *App) bool { return a.Slug == slug })
+	i := slices.IndexFunc(g.apps, func(a *App) bool { return a.Slug == r.PathValue("app") })
 	if i < 0 {
 		refusePage(w, http.StatusNotFound, "There is no such App.")
 		return
@@ -366,56 +339,31 @@ func (g *GitHub) installApp(w http.ResponseWriter, r *http.Request, slug string)
 	}
 	chosen := strings.FieldsFunc(r.PostFormValue("repositories"), func(c rune) bool { return c == ',' || c == ' ' })
 	in := g.install(app, r.PostFormValue("owner"), chosen)
-	if app.setupURL == "" {
-		show(w, http.StatusOK, pageData{Title: "Okay, " + app.name + " was installed.", Text: in.owner})
-		return
-	}
 	back := url.Values{"installation_id": {strconv.FormatInt(in.id, 10)}, "setup_action": {"install"}}
 	if state := r.PostFormValue("state"); state != "" {
 		back.Set("state", state)
 	}
-	http.Redirect(w, r, withQuery(app.setupURL, back), http.StatusFound)
+	http.Redirect(w, r, app.setupURL+"?"+back.Encode(), http.StatusFound)
 }
 
-var (
-	orgNew      = regexp.MustCompile(`^/organizations/([A-Za-z0-9-]+)/settings/apps/new$`)
-	installPath = regexp.MustCompile(`^/(?:github-)?apps/([a-z0-9-]+)/installations/new$`)
-	appPath     = regexp.MustCompile(`^/(?:github-)?apps/([a-z0-9-]+)$`)
-)
-
-// servePage serves the pages that a browser sees; false for any other.
-func (g *GitHub) servePage(w http.ResponseWriter, r *http.Request) bool {
-	h := httptest.NewRecorder() // until the handler, which holds the lock, has ended: who logs answers takes the lock, too
-	if !g.page(h, r) {
-		return false
+// pageRoutes are the pages that a browser sees.
+func (g *GitHub) pageRoutes() *http.ServeMux {
+	mux := http.NewServeMux()
+	for pattern, page := range map[string]http.HandlerFunc{
+		"/login/oauth/authorize":                   g.authorize,
+		"POST /login/oauth/access_token":           g.accessToken,
+		"/settings/apps/new":                       g.newApp,
+		"/organizations/{owner}/settings/apps/new": g.newApp,
+		"POST /settings/apps":                      g.createApp,
+		"/{apps}/{app}/installations/new":          g.installApp,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			h := httptest.NewRecorder() // a page holds the lock, which the log of calls needs for the status of the answer
+			page(h, r)
+			maps.Copy(w.Header(), h.Header())
+			w.WriteHeader(h.Code)
+			_, _ = w.Write(h.Body.Bytes()) // the browser may be gone
+		})
 	}
-	maps.Copy(w.Header(), h.Header())
-	w.WriteHeader(h.Code)
-	_, _ = w.Write(h.Body.Bytes()) // the browser may be gone
-	return true
-}
-
-func (g *GitHub) page(w http.ResponseWriter, r *http.Request) bool {
-	path := r.URL.Path
-	org, install, app := orgNew.FindStringSubmatch(path), installPath.FindStringSubmatch(path),
-		appPath.FindStringSubmatch(path)
-	switch {
-	case path == "/login/oauth/authorize":
-		g.authorize(w, r)
-	case path == "/login/oauth/access_token":
-		g.accessToken(w, r)
-	case path == "/settings/apps/new":
-		g.newApp(w, r, "")
-	case org != nil:
-		g.newApp(w, r, org[1])
-	case path == "/settings/apps" && r.Method == http.MethodPost:
-		g.createApp(w, r)
-	case install != nil:
-		g.installApp(w, r, install[1])
-	case app != nil:
-		show(w, http.StatusOK, pageData{Title: app[1], Text: "A GitHub App."})
-	default:
-		return false
-	}
-	return true
+	return mux
 }

@@ -32,9 +32,10 @@ func (g *GitHub) listPulls(r *request) answer {
 		r.problems = append(r.problems, "the filter head is "+head+", not OWNER:BRANCH, so GitHub ignores it")
 		head = ""
 	}
+	r.onlyOpen()
 	var found []*issue
 	for _, is := range r.repo.issues {
-		if is.pull == nil || !stateMatches(q.Get("state"), is) || (q.Get("base") != "" && q.Get("base") != is.pull.base) ||
+		if is.pull == nil || is.Closed || (q.Get("base") != "" && q.Get("base") != is.pull.base) ||
 			(head != "" && !strings.EqualFold(head, headLabel(r.repo, is))) {
 			continue
 		}
@@ -59,7 +60,7 @@ func (g *GitHub) createPull(r *request) answer {
 		MaintainerCanModify     *bool `json:"maintainer_can_modify"`
 	}
 	r.decode(&in)
-	if r.repo.settings.noPulls && r.token.kind == Actions {
+	if r.repo.settings.noPulls && r.token.Kind == Actions {
 		return failure(http.StatusForbidden, "GitHub Actions is not permitted to create or approve pull requests.")
 	}
 	head := strings.TrimPrefix(in.Head, r.repo.owner+":")
@@ -81,7 +82,7 @@ func (g *GitHub) createPull(r *request) answer {
 		return invalid("PullRequest", "", "custom",
 			fmt.Sprintf("A pull request already exists for %s:%s.", r.repo.owner, head))
 	}
-	is := g.open(r.repo, Issue{Title: in.Title, Body: in.Body, Author: r.token.login})
+	is := g.open(r.repo, Issue{Title: in.Title, Body: in.Body, Author: r.token.Login})
 	is.pull = &pull{id: g.id(), head: head, base: in.Base, draft: in.Draft}
 	g.subjectHappened(r.repo, is, "opened", is.Author)
 	return created(g.fullPullShape(r.repo, is))
@@ -90,8 +91,7 @@ func (g *GitHub) createPull(r *request) answer {
 func (g *GitHub) editPull(r *request) answer {
 	is := found(g.findPull(r))
 	var in struct {
-		Title, Body, State, Base *string
-		MaintainerCanModify      *bool `json:"maintainer_can_modify"`
+		Title, Body, Base *string
 	}
 	r.decode(&in)
 	switch {
@@ -106,9 +106,6 @@ func (g *GitHub) editPull(r *request) answer {
 		if from != nil {
 			*to = *from
 		}
-	}
-	if in.State != nil {
-		is.Closed = *in.State == "closed"
 	}
 	is.UpdatedAt = g.time()
 	return ok(g.fullPullShape(r.repo, is))

@@ -148,29 +148,6 @@ func TestCheckRunRefused(t *testing.T) {
 	}
 }
 
-func ref(name, sha string) *github.Reference {
-	return &github.Reference{Ref: github.String(name), Object: &github.GitObject{SHA: &sha}}
-}
-
-func TestWriteRefs(t *testing.T) {
-	s := newScene(t)
-	main := s.BranchSHA(owner, name, "main")
-	s.branch("work")
-	c := s.client(pat)
-	made, _, err := c.Git.CreateRef(s.ctx, owner, name, ref("refs/heads/new/one", main))
-	check(t, err)
-	equal(t, "made", made.GetObject().GetSHA(), main)
-	for want, r := range map[string]*github.Reference{
-		"Reference already exists": ref("refs/heads/work", main),
-		"Object does not exist":    ref("refs/heads/x", strings.Repeat("b", 40)),
-	} {
-		if _, resp, err := c.Git.CreateRef(s.ctx, owner, name, r); err == nil || status(resp) != 422 ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want 422 with %q", err, want)
-		}
-	}
-}
-
 func TestWriteContents(t *testing.T) {
 	s := newScene(t)
 	s.branch("setup")

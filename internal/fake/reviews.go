@@ -10,28 +10,13 @@ import (
 
 func (g *GitHub) listReviews(r *request) answer {
 	is := found(g.findPull(r))
-	return page(g, r, is.pull.reviews, func(v *review) object { return g.reviewShape(r.repo, is, v) })
+	return page(g, r, is.pull.reviews, func(v *Review) object { return g.reviewShape(r.repo, is, v) })
 }
 
 func (g *GitHub) getReview(r *request) answer {
-	is, v := g.findReview(r)
-	if v == nil {
-		return notFound()
-	}
+	is := found(g.findPull(r))
+	v := found(first(is.pull.reviews, func(v *Review) bool { return v.ID == r.number("id") }))
 	return ok(g.reviewShape(r.repo, is, v))
-}
-
-func (g *GitHub) findReview(r *request) (*issue, *review) {
-	is := g.findPull(r)
-	if is == nil {
-		return nil, nil
-	}
-	for _, v := range is.pull.reviews {
-		if v.ID == r.number("id") {
-			return is, v
-		}
-	}
-	return is, nil
 }
 
 // listPullComments lists newest first: ralph asks for that.
@@ -51,10 +36,8 @@ func (r *repo) findReviewComment(id int64) (*issue, *reviewComment) {
 		if is.pull == nil {
 			continue
 		}
-		for _, c := range is.pull.reviewComments() {
-			if c.ID == id {
-				return is, c
-			}
+		if c := first(is.pull.reviewComments(), func(c *reviewComment) bool { return c.ID == id }); c != nil {
+			return is, c
 		}
 	}
 	return nil, nil
@@ -62,10 +45,7 @@ func (r *repo) findReviewComment(id int64) (*issue, *reviewComment) {
 
 func (g *GitHub) getReviewComment(r *request) answer {
 	is, c := r.repo.findReviewComment(r.number("id"))
-	if c == nil {
-		return notFound()
-	}
-	return ok(g.reviewCommentShape(r.repo, is, c))
+	return ok(g.reviewCommentShape(r.repo, is, found(c)))
 }
 
 // replyToReviewComment answers in a thread. Only the thread's first comment can be replied to: any other is not found.
@@ -76,16 +56,13 @@ func (g *GitHub) replyToReviewComment(r *request) answer {
 		return notFound()
 	}
 	body := r.textOf("PullRequestReviewComment")
-	added := g.reviewComment(r.repo, is, ReviewComment{Author: r.token.login, Body: body, InReplyTo: c.ID})
+	added := g.reviewComment(r.repo, is, ReviewComment{Author: r.token.Login, Body: body, InReplyTo: c.ID})
 	return created(g.reviewCommentShape(r.repo, is, added))
 }
 
 func (g *GitHub) reactToReviewComment(r *request) answer {
 	_, c := r.repo.findReviewComment(r.number("id"))
-	if c == nil {
-		return notFound()
-	}
-	return g.react(r, &c.reactions)
+	return g.react(r, &found(c).reactions)
 }
 
 // Review is one review of a pull request.
@@ -117,10 +94,7 @@ type ReviewComment struct {
 	Outdated  bool       // the thread's; reading only
 }
 
-type review struct{ Review }
-
 type thread struct {
-	id                 int64
 	path               string
 	line               int
 	resolved, outdated bool
@@ -130,13 +104,8 @@ type thread struct {
 type reviewComment struct {
 	ReviewComment
 	thread    *thread
-	commit    string
 	editedAt  time.Time // zero when its text was never edited
 	reactions []*Reaction
-}
-
-func (c *reviewComment) edit(body string, at time.Time) {
-	c.Body, c.UpdatedAt, c.editedAt = body, at, at
 }
 
 // reviewComments are those of all threads in the order in which they were written.
@@ -172,14 +141,12 @@ func (g *GitHub) AddReview(owner, name string, pull int, v Review) int64 {
 }
 
 // review adds a review without its comments. Callers hold the lock.
-func (g *GitHub) review(r *repo, is *issue, v Review) *review {
+func (g *GitHub) review(r *repo, is *issue, v Review) *Review {
 	g.user(v.Author)
 	v.ID, v.Comments = g.id(), nil
 	v.State, v.Commit = cmp.Or(v.State, "COMMENTED"), cmp.Or(v.Commit, g.headSHA(r, is))
-	if v.At.IsZero() {
-		v.At = g.time()
-	}
-	added := &review{v}
+	v.At = cmp.Or(v.At, g.time())
+	added := &v
 	is.pull.reviews = append(is.pull.reviews, added)
 	is.pull.requested = slices.DeleteFunc(is.pull.requested, func(l string) bool { return strings.EqualFold(l, v.Author) })
 	is.UpdatedAt = g.time()
@@ -199,33 +166,22 @@ func (g *GitHub) reviewComment(r *repo, is *issue, c ReviewComment) *reviewComme
 }
 
 // reviewCommentIn adds a comment to its thread, or starts one. Callers hold the lock.
-func (g *GitHub) reviewCommentIn(r *repo, is *issue, v *review, c ReviewComment) *reviewComment {
-	if c.CreatedAt.IsZero() {
-		c.CreatedAt = g.time()
-	}
-	if c.UpdatedAt.IsZero() {
-		c.UpdatedAt = c.CreatedAt
-	}
+func (g *GitHub) reviewCommentIn(r *repo, is *issue, v *Review, c ReviewComment) *reviewComment {
+	c.CreatedAt = cmp.Or(c.CreatedAt, g.time())
+	c.UpdatedAt = cmp.Or(c.UpdatedAt, c.CreatedAt)
 	g.user(c.Author)
 	th := &thread{path: c.Path, line: c.Line}
 	if c.InReplyTo != 0 {
 		_, parent := r.findReviewComment(c.InReplyTo)
-		if parent == nil {
-			panic(fmt.Sprintf("fake: there is no review comment %d in %s", c.InReplyTo, r))
-		}
-		th = parent.thread
+		th = must(parent, "review comment %d in %s", c.InReplyTo, r).thread
 		c.InReplyTo, c.Path, c.Line = th.comments[0].ID, th.path, th.line
 	} else {
-		th.id = g.id()
 		is.pull.threads = append(is.pull.threads, th)
 	}
 	c.ID, c.ReviewID, c.Reactions = g.id(), v.ID, nil
-	added := &reviewComment{ReviewComment: c, thread: th, commit: v.Commit}
+	added := &reviewComment{ReviewComment: c, thread: th}
 	th.comments = append(th.comments, added)
 	is.UpdatedAt = g.time()
-	g.happened(r, "pull_request_review_comment", c.Author, func() object {
-		return g.reviewCommentEvent(r, is, added)
-	})
 	return added
 }
 
@@ -244,16 +200,14 @@ func (g *GitHub) OutdateThread(owner, name string, commentID int64) {
 // EditReviewComment replaces the text of a comment, as its author would.
 func (g *GitHub) EditReviewComment(owner, name string, commentID int64, body string) {
 	defer g.lock()()
-	g.mustReviewComment(owner, name, commentID).edit(body, g.time())
+	c := g.mustReviewComment(owner, name, commentID)
+	c.Body, c.UpdatedAt, c.editedAt = body, g.time(), g.time()
 }
 
 func (g *GitHub) mustReviewComment(owner, name string, id int64) *reviewComment {
 	r := g.mustRepo(owner, name)
 	_, c := r.findReviewComment(id)
-	if c == nil {
-		panic(fmt.Sprintf("fake: there is no review comment %d in %s", id, r))
-	}
-	return c
+	return must(c, "review comment %d in %s", id, r)
 }
 
 // ReviewComments reads the comments of every thread of a pull request, replies too, oldest first.

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -81,12 +82,8 @@ func (g *GitHub) open(r *repo, i Issue) *issue {
 	if i.Author == "" {
 		i.Author = r.owner
 	}
-	if i.CreatedAt.IsZero() {
-		i.CreatedAt = g.time()
-	}
-	if i.UpdatedAt.IsZero() {
-		i.UpdatedAt = i.CreatedAt
-	}
+	i.CreatedAt = cmp.Or(i.CreatedAt, g.time())
+	i.UpdatedAt = cmp.Or(i.UpdatedAt, i.CreatedAt)
 	g.user(i.Author)
 	labels := i.Labels
 	i.Number, i.Labels, i.Pull = len(r.issues)+1, nil, false
@@ -147,12 +144,8 @@ func (g *GitHub) AddComment(owner, name string, number int, c Comment) int64 {
 
 // comment adds a comment. Callers hold the lock.
 func (g *GitHub) comment(r *repo, is *issue, c Comment) *comment {
-	if c.CreatedAt.IsZero() {
-		c.CreatedAt = g.time()
-	}
-	if c.UpdatedAt.IsZero() {
-		c.UpdatedAt = c.CreatedAt
-	}
+	c.CreatedAt = cmp.Or(c.CreatedAt, g.time())
+	c.UpdatedAt = cmp.Or(c.UpdatedAt, c.CreatedAt)
 	g.user(c.Author)
 	if c.Reactions = nil; c.ID == 0 {
 		c.ID = g.id()
@@ -206,14 +199,14 @@ func (g *GitHub) label(r *repo, is *issue, name, actor string) {
 
 // putLabel puts a label on without telling anyone; empty when it is on.
 func (g *GitHub) putLabel(r *repo, is *issue, name, actor string) string {
-	l := g.repoLabel(r, name)
-	if slices.Contains(is.Labels, l.name) {
+	name = g.repoLabel(r, name)
+	if slices.Contains(is.Labels, name) {
 		return ""
 	}
 	g.user(actor)
-	is.Labels, is.UpdatedAt = append(is.Labels, l.name), g.time()
-	is.events = append(is.events, &LabelEvent{ID: g.id(), Label: l.name, Actor: actor, At: g.time()})
-	return l.name
+	is.Labels, is.UpdatedAt = append(is.Labels, name), g.time()
+	is.events = append(is.events, &LabelEvent{ID: g.id(), Label: name, Actor: actor, At: g.time()})
+	return name
 }
 
 // unlabel reports whether the label was on. Callers hold the lock.
@@ -231,13 +224,12 @@ func (g *GitHub) unlabel(r *repo, is *issue, name, actor string) bool {
 }
 
 // repoLabel finds a label, or makes it as GitHub does when an unknown one is put on. Callers hold the lock.
-func (g *GitHub) repoLabel(r *repo, name string) *label {
-	for _, l := range r.labels {
-		if strings.EqualFold(l.name, name) {
-			return l
+func (g *GitHub) repoLabel(r *repo, name string) string {
+	for _, known := range r.labels {
+		if strings.EqualFold(known, name) {
+			return known
 		}
 	}
-	l := &label{id: g.id(), name: name, color: "ededed"}
-	r.labels = append(r.labels, l)
-	return l
+	r.labels = append(r.labels, name)
+	return name
 }

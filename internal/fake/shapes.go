@@ -38,7 +38,7 @@ func (g *GitHub) userShape(login string) object {
 	return object{"login": u.login, "id": u.id, "type": kind}
 }
 
-func (g *GitHub) labelShape(_ *repo, name string) object { return object{"name": name} }
+func labelShape(name string) object { return object{"name": name} }
 
 // repoShape is a repository. fork is OWNER/NAME of a fork to show in its place, empty for the repository itself.
 func (g *GitHub) repoShape(r *repo, fork string) object {
@@ -78,7 +78,7 @@ func (g *GitHub) issueShape(r *repo, is *issue) object {
 func (g *GitHub) labelShapes(r *repo, is *issue) []object {
 	labels := []object{}
 	for _, l := range is.Labels {
-		labels = append(labels, g.labelShape(r, l))
+		labels = append(labels, labelShape(l))
 	}
 	return labels
 }
@@ -117,7 +117,7 @@ func (g *GitHub) eventShape(r *repo, e *LabelEvent) object {
 		kind = "unlabeled"
 	}
 	return object{"id": e.ID, "actor": g.userShape(e.Actor), "event": kind, "created_at": stamp(e.At),
-		"label": g.labelShape(r, e.Label)}
+		"label": labelShape(e.Label)}
 }
 
 func (g *GitHub) pullShape(r *repo, is *issue) object {
@@ -156,7 +156,7 @@ func (g *GitHub) pullsAt(r *repo, sha string) []object {
 	return found
 }
 
-func (g *GitHub) reviewShape(r *repo, is *issue, v *review) object {
+func (g *GitHub) reviewShape(r *repo, is *issue, v *Review) object {
 	return object{
 		"id": v.ID, "user": g.userShape(v.Author), "body": v.Body, "state": v.State, "submitted_at": stamp(v.At),
 		"html_url":         fmt.Sprintf("%s#pullrequestreview-%d", g.pullPage(r, is), v.ID),

@@ -71,18 +71,13 @@ type user struct {
 	bot   bool
 }
 
-type label struct {
-	id                       int64
-	name, color, description string
-}
-
 type repo struct {
 	id            int64
 	owner, name   string
 	defaultBranch string
 	gitDir        string
 	issues        []*issue // issues and pull requests by number: issues[n-1]
-	labels        []*label
+	labels        []string
 	permissions   map[string]string // role by lower login
 	private       bool
 	checkRuns     []*checkRun // oldest first
@@ -123,7 +118,7 @@ type pull struct {
 	headSHA    string   // last seen
 	mergedBy   string
 	mergeSHA   string
-	reviews    []*review
+	reviews    []*Review
 	threads    []*thread
 }
 
@@ -138,40 +133,42 @@ func (r *repo) find(number int64) *issue {
 
 func (r *repo) findComment(id int64) *comment {
 	for _, is := range r.issues {
-		for _, c := range is.comments {
-			if c.ID == id {
-				return c
-			}
+		if c := first(is.comments, func(c *comment) bool { return c.ID == id }); c != nil {
+			return c
 		}
 	}
 	return nil
 }
 
+// first is the first of a list that is something, or nil.
+func first[T any](list []*T, is func(*T) bool) *T {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return list[i]
+	}
+	return nil
+}
+
+// must is what a test names: it panics if that does not exist.
+func must[T any](v *T, format string, args ...any) *T {
+	if v == nil {
+		panic("fake: there is no " + fmt.Sprintf(format, args...))
+	}
+	return v
+}
+
 func (g *GitHub) mustComment(owner, name string, id int64) (*repo, *comment) {
 	r := g.mustRepo(owner, name)
-	c := r.findComment(id)
-	if c == nil {
-		panic(fmt.Sprintf("fake: there is no comment %d in %s", id, r))
-	}
-	return r, c
+	return r, must(r.findComment(id), "comment %d in %s", id, r)
 }
 
 // mustRepo and mustIssue are for seeding and reading by tests. Callers hold the lock.
 func (g *GitHub) mustRepo(owner, name string) *repo {
-	r := g.repos[strings.ToLower(owner+"/"+name)]
-	if r == nil {
-		panic(fmt.Sprintf("fake: there is no repository %s/%s", owner, name))
-	}
-	return r
+	return must(g.repos[strings.ToLower(owner+"/"+name)], "repository %s/%s", owner, name)
 }
 
 func (g *GitHub) mustIssue(owner, name string, number int) (*repo, *issue) {
 	r := g.mustRepo(owner, name)
-	is := r.find(int64(number))
-	if is == nil {
-		panic(fmt.Sprintf("fake: there is no issue or pull request %s/%s#%d", owner, name, number))
-	}
-	return r, is
+	return r, must(r.find(int64(number)), "issue or pull request %s/%s#%d", owner, name, number)
 }
 
 // Issue reads one issue, or the issue side of a pull request.
@@ -227,11 +224,7 @@ func (g *GitHub) LabelEvents(owner, name string, number int) []LabelEvent {
 // RepoLabels reads the names of the labels that a repository knows.
 func (g *GitHub) RepoLabels(owner, name string) []string {
 	defer g.lock()()
-	var names []string
-	for _, l := range g.mustRepo(owner, name).labels {
-		names = append(names, l.name)
-	}
-	return names
+	return slices.Clone(g.mustRepo(owner, name).labels)
 }
 
 // Pulls reads every pull request, by number.

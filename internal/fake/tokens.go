@@ -32,27 +32,17 @@ const (
 )
 
 type token struct {
-	login       string
-	kind        TokenKind
-	app         *App
-	permissions Permissions
-	scopes      []string // of a classic token; nil for every other
-	sso         string
-
+	Token
+	app          *App
 	installation *installation // of a token that an App has made
 	repos        []string      // the names that it is for; nil: all of the installation's
 	ends         time.Time     // zero: it does not
 	refresh      string        // of a person's token by way of an App: gets the next one
 }
 
-// AddToken lets value in as login. An Actions token's login is github-actions[bot] when it is not given.
+// AddToken lets value in as login.
 func (g *GitHub) AddToken(value, login string, kind TokenKind) {
-	defer g.lock()()
-	if login == "" && kind == Actions {
-		login = "github-actions[bot]"
-	}
-	g.user(login)
-	g.tokens[value] = &token{login: login, kind: kind}
+	g.AddLimitedToken(Token{Value: value, Login: login, Kind: kind})
 }
 
 // RevokeToken shuts value out again.
@@ -66,7 +56,7 @@ func (g *GitHub) RevokeToken(value string) {
 func (g *GitHub) AppTokens() (open, revoked int) {
 	defer g.lock()()
 	for _, t := range g.tokens {
-		if t.kind == Installation && t.app != nil {
+		if t.Kind == Installation && t.app != nil {
 			open++
 		}
 	}
@@ -84,18 +74,14 @@ func (g *GitHub) counts(t *token) bool {
 // identify finds whose token a REST or GraphQL request carries; nil with GitHub's answer when it is no one's.
 func (g *GitHub) identify(r *http.Request) (*token, *answer) {
 	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if value == "" || (!strings.EqualFold(scheme, "bearer") && !strings.EqualFold(scheme, "token")) {
-		a := failure(http.StatusUnauthorized, "Requires authentication")
-		return nil, &a
-	}
 	defer g.lock()()
-	if t := g.tokens[value]; t != nil && g.counts(t) {
+	if t := g.tokens[value]; t != nil && !strings.EqualFold(scheme, "basic") && g.counts(t) {
 		return t, nil
 	}
 	if strings.Count(value, ".") == 2 {
 		app, err := g.verify(value)
 		if err == nil {
-			return &token{login: app.Slug + "[bot]", kind: appKind, app: app}, nil
+			return &token{Token: Token{Login: app.bot(), Kind: appKind}, app: app}, nil
 		}
 		a := failure(http.StatusUnauthorized, "A JSON web token could not be decoded: "+err.Error())
 		return nil, &a
@@ -162,20 +148,22 @@ type Token struct {
 
 // AddLimitedToken lets a token in. Its login is github-actions[bot] when none is given and it is of the kind Actions.
 func (g *GitHub) AddLimitedToken(t Token) {
-	g.AddToken(t.Value, t.Login, t.Kind)
 	defer g.lock()()
-	added := g.tokens[t.Value]
-	added.permissions, added.scopes, added.sso = t.Permissions, t.Scopes, t.SSO
+	if t.Login == "" && t.Kind == Actions {
+		t.Login = "github-actions[bot]"
+	}
+	g.user(t.Login)
+	g.tokens[t.Value] = &token{Token: t}
 }
 
-func (t *token) classic() bool { return t.scopes != nil }
+func (t *token) classic() bool { return t.Scopes != nil }
 
 // may reports whether a token has what an operation needs: "issues=write; pull_requests=write" is one of the two.
 func (t *token) may(needs string) bool {
-	if t.permissions == nil || needs == "" {
+	if t.Permissions == nil || needs == "" {
 		return true
 	}
-	has := t.permissions.granted()
+	has := t.Permissions.granted()
 	for alternative := range strings.SplitSeq(needs, "; ") {
 		enough := true
 		for need := range strings.SplitSeq(alternative, ",") {
@@ -191,7 +179,7 @@ func (t *token) may(needs string) bool {
 
 // forbidden is GitHub's 403 to a token that lacks a permission.
 func (t *token) forbidden() answer {
-	if t.kind == PAT {
+	if t.Kind == PAT {
 		return failure(http.StatusForbidden, "Resource not accessible by personal access token")
 	}
 	return failure(http.StatusForbidden, "Resource not accessible by integration")
@@ -205,18 +193,18 @@ func (g *GitHub) permit(rt *route, r *request) *answer {
 	t, refused := r.token, answer{}
 	reading := rt.method == http.MethodGet
 	switch {
-	case rt.needs == appOnly && t.kind != appKind:
+	case rt.needs == appOnly && t.Kind != appKind:
 		refused = failure(http.StatusUnauthorized, "A JSON web token could not be decoded")
 	case rt.needs == appOnly:
 		return nil
-	case t.sso != "" && r.repo != nil:
+	case t.SSO != "" && r.repo != nil:
 		refused = failure(http.StatusForbidden, "Resource protected by organization SAML enforcement. "+
 			"You must grant your Personal Access token access to this organization.")
-		refused.header = http.Header{"X-Github-Sso": {"required; url=" + t.sso}}
-	case t.classic() && !reading && !slices.Contains(t.scopes, "repo") && !slices.Contains(t.scopes, "public_repo"):
+		refused.header = http.Header{"X-Github-Sso": {"required; url=" + t.SSO}}
+	case t.classic() && !reading && !slices.Contains(t.Scopes, "repo") && !slices.Contains(t.Scopes, "public_repo"):
 		refused = notFound()
 		refused.header = http.Header{"X-Accepted-Oauth-Scopes": {"public_repo, repo"}}
-	case slices.Contains(settings, rt.needs) && t.kind == PAT && r.repo.permissions[strings.ToLower(t.login)] != "admin":
+	case slices.Contains(settings, rt.needs) && t.Kind == PAT && r.repo.permissions[strings.ToLower(t.Login)] != "admin":
 		refused = failure(http.StatusForbidden, "Must have admin rights to Repository.")
 	case reading && !slices.Contains(settings, rt.needs) && r.repo != nil && !r.repo.private:
 		return nil
@@ -231,7 +219,7 @@ func (g *GitHub) permit(rt *route, r *request) *answer {
 // announce sends the headers that tell what a token can do and what was needed.
 func (t *token) announce(h http.Header, needs string) {
 	if t.classic() {
-		h.Set("X-OAuth-Scopes", strings.Join(t.scopes, ", "))
+		h.Set("X-OAuth-Scopes", strings.Join(t.Scopes, ", "))
 		return
 	}
 	if needs != "" && needs != appOnly {
@@ -241,11 +229,11 @@ func (t *token) announce(h http.Header, needs string) {
 
 // mayPush is GitHub's refusal of a push; empty when the token may.
 func (t *token) mayPush(r *repo) string {
-	if t.may("contents=write") && (!t.classic() || slices.Contains(t.scopes, "repo") ||
-		slices.Contains(t.scopes, "public_repo")) {
+	if t.may("contents=write") && (!t.classic() || slices.Contains(t.Scopes, "repo") ||
+		slices.Contains(t.Scopes, "public_repo")) {
 		return ""
 	}
-	return fmt.Sprintf("Permission to %s.git denied to %s.", r, t.login)
+	return fmt.Sprintf("Permission to %s.git denied to %s.", r, t.Login)
 }
 
 // RunnerJob is a job of GitHub Actions, as the tokens say by which it tells others who it is.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/goccy/go-yaml"
 )
@@ -19,10 +18,8 @@ import (
 // findJob finds a job; its id is its check run's.
 func (r *repo) findJob(id int64) *job {
 	for _, w := range r.runs {
-		for _, j := range w.jobs {
-			if j.check.ID == id {
-				return j
-			}
+		if j := first(w.jobs, func(j *job) bool { return j.check.ID == id }); j != nil {
+			return j
 		}
 	}
 	return nil
@@ -117,11 +114,8 @@ type Job struct {
 
 type run struct {
 	WorkflowRun
-	suite      *suite
-	workflowID int64
-	number     int
-	at         time.Time
-	jobs       []*job
+	suite *suite
+	jobs  []*job
 }
 
 type job struct {
@@ -160,21 +154,17 @@ func (g *GitHub) run(r *repo, w WorkflowRun) *run {
 	w.Name, w.Path, w.Event = cmp.Or(w.Name, "CI"), cmp.Or(w.Path, ".github/workflows/ci.yml"), cmp.Or(w.Event, "push")
 	w.SHA = cmp.Or(w.SHA, g.branchSHA(r, w.Branch))
 	w.Actor = cmp.Or(w.Actor, r.owner)
-	added := &run{WorkflowRun: w, suite: g.suite(r, actionsApp, w.SHA), workflowID: r.id + 5_000_000,
-		number: len(r.runs) + 1, at: g.time()}
+	added := &run{WorkflowRun: w, suite: g.suite(r, actionsApp, w.SHA)}
 	r.runs = append(r.runs, added)
 	return added
 }
 
 // jobOf makes a check run of github-actions a job, of a run of its own for each commit. Callers hold the lock.
 func (g *GitHub) jobOf(r *repo, c *checkRun) {
-	for _, w := range r.runs {
-		if w.suite == c.suite {
-			w.jobs = append(w.jobs, &job{run: w, check: c})
-			return
-		}
+	w := first(r.runs, func(w *run) bool { return w.suite == c.suite })
+	if w == nil {
+		w = g.run(r, WorkflowRun{Branch: c.suite.branch, SHA: c.HeadSHA})
 	}
-	w := g.run(r, WorkflowRun{Branch: c.suite.branch, SHA: c.HeadSHA})
 	w.jobs = append(w.jobs, &job{run: w, check: c})
 }
 
@@ -182,11 +172,7 @@ func (g *GitHub) jobOf(r *repo, c *checkRun) {
 func (g *GitHub) SetJobLog(owner, name string, jobID int64, text string) {
 	defer g.lock()()
 	r := g.mustRepo(owner, name)
-	j := r.findJob(jobID)
-	if j == nil {
-		panic(fmt.Sprintf("fake: there is no job %d in %s", jobID, r))
-	}
-	j.log = &text
+	must(r.findJob(jobID), "job %d in %s", jobID, r).log = &text
 }
 
 // Dispatched is a workflow that was started by REST.
@@ -239,7 +225,7 @@ func (g *GitHub) dispatchWorkflow(r *request) answer {
 	if odd != nil {
 		return unprocessable("Unexpected inputs provided: [" + strings.Join(odd, ", ") + "]")
 	}
-	d := Dispatched{file, branch, in.Inputs, r.token.login}
+	d := Dispatched{file, branch, in.Inputs, r.token.Login}
 	r.repo.dispatches = append(r.repo.dispatches, d)
 	if g.started != nil {
 		go g.started(r.repo.owner, r.repo.name, d)
