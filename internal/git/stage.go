@@ -101,7 +101,7 @@ func (t *checkout) lookInto(ctx context.Context) (linked, nested []string, err e
 				files = append(files, regularFile+" "+id+"\t"+name+"/.ralph-looks-here")
 			}
 		}
-		if len(files) == 0 { // there is none in those either
+		if len(files) == 0 { // those hold no other
 			break
 		}
 		_, _, err = t.git.run(ctx, call{args: []string{"update-index", "-z", "--index-info"}, in: joined(files)})

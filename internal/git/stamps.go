@@ -17,7 +17,7 @@ import (
 // is one.
 type Footprint struct {
 	paths []string
-	but   string // a file that may change; "" is none
+	but   string // a file that may change; empty: every file counts
 	seen  map[string]uint64
 }
 

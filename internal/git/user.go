@@ -265,7 +265,7 @@ func (u *users) locks() (found []string) {
 func locksBelow(dir string) (found []string) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil: // there is none
+		case err != nil: // what cannot be read has no lock that we could remove
 		case path == filepath.Join(dir, "objects"):
 			return fs.SkipDir
 		case d.Type().IsRegular() && strings.HasSuffix(path, ".lock"):

@@ -30,17 +30,10 @@ type Session struct {
 	Parent []string // the environment, NAME=value, of which children get what is allowed
 	Dir    string   // the current directory
 	Out    io.Writer
-	Err    io.Writer            // what Verbose tells
-	Format stream.FormatOptions // how the agent's events are shown on Out
-	Clock  func() time.Time
+	Printing
+	Clock func() time.Time
 	// Flags is the layer of settings that the command line makes.
-	Flags   config.Layer
-	Verbose bool
-	Quiet   bool // nothing is said but warnings and how it ends
-	// Groups folds the log of each iteration where it is read as a job's; nil does not.
-	Groups agent.Groups
-	// Live is Out if that is a terminal, otherwise nil.
-	Live io.Writer
+	Flags config.Layer
 	// Ask asks the person a question and returns the answer; nil when no one is there.
 	Ask func(question string) (string, error)
 
@@ -51,6 +44,18 @@ type Session struct {
 
 	Redact func(string) string
 	Killed bool // a ralph was killed here before
+}
+
+// Printing is how a session shows what it does.
+type Printing struct {
+	Format  stream.FormatOptions // of the agent's events on Out
+	Err     io.Writer            // what Verbose tells
+	Verbose bool
+	Quiet   bool // nothing is said but warnings and how it ends
+	// Groups folds the log of each iteration where it is read as a job's; nil does not.
+	Groups agent.Groups
+	// Live is Out if that is a terminal, otherwise nil.
+	Live io.Writer
 }
 
 // Again is what the person says about a run that was there before.
