@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/ralph-loop/ralph/internal/fake/agentgit"
 )
 
@@ -22,8 +20,17 @@ func TestWhateverAnAgentDoesWithGit(t *testing.T) {
 	doors := []string{"laptop", "bot"}
 	sample := map[string]string{"laptop": "a new branch, and stays", "bot": "stashed"}
 	sandboxes := []string{"off", "bwrap", "landlock"}
-	for _, name := range slices.Sorted(maps.Keys(agentgit.Cases)) {
-		c := agentgit.Cases[name]
+	cases := maps.Clone(agentgit.Cases)
+	for name, do := range map[string]string{ // which loses nothing: the run's repository is not the agent's to remove
+		"the repository removed":                `rm -rf .git`,
+		"the repository made anew":              `rm -rf .git; git init -q -b main; git add -A; git commit -qm mine`,
+		"the repository a link to another":      `d=$(mktemp -d); git init -q "$d/x"; rm -rf .git; ln -s "$d/x/.git" .git`,
+		"the repository a file that leads away": `rm -rf .git; echo gitdir: /nowhere >.git`,
+	} {
+		cases[name] = agentgit.Case{Do: `echo work >>a.txt; echo n >new; ` + do, Want: map[string]string{"a.txt": "1\nwork\n", "new": "n\n"}}
+	}
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		c := cases[name]
 		for _, door := range doors {
 			for _, sandbox := range sandboxes {
 				if !every && (name != sample[door] || sandbox != "off") {
@@ -77,7 +84,13 @@ func newDoor(t *testing.T, name, sandbox string) *door {
 	t.Helper()
 	d := &door{work: begin(t), bot: name == "bot", branch: "ralph/issue-1"}
 	if d.bot {
-		d.asBot(sandbox, seeded)
+		d.args = []string{"action"}
+		d.inJob()
+		if _, err := d.hub.CommitFiles("alice", "demo", "main", "seed", seeded); err != nil {
+			t.Fatal(err)
+		}
+		d.repo = d.hub.GitDir("alice", "demo")
+		d.env = append(d.env, "RALPH_SANDBOX=", "INPUT_SANDBOX="+sandbox)
 		return d
 	}
 	d.args = []string{"run", "--issue", filepath.Join(d.dir, "issue-1.md"), "--agent", filepath.Join(d.dir, "agent"),
@@ -91,19 +104,6 @@ func newDoor(t *testing.T, name, sandbox string) *door {
 	d.repo = d.clone
 	d.sh("cd clone && git init -q -b main && git add . && git commit -qm seed && echo '*.tmp' >>.git/info/exclude")
 	return d
-}
-
-// asBot is a job of GitHub's that works on an issue.
-func (d *door) asBot(sandbox string, files map[string]string) {
-	d.Helper()
-	d.args = []string{"action"}
-	d.inJob()
-	hub := d.hub
-	if _, err := hub.CommitFiles("alice", "demo", "main", "seed", files); err != nil {
-		d.Fatal(err)
-	}
-	d.repo = hub.GitDir("alice", "demo")
-	d.env = append(d.env, "RALPH_SANDBOX=", "INPUT_SANDBOX="+sandbox)
 }
 
 // agent makes the script: its first turn changes something, its second does what is asked and claims to be done.
@@ -167,35 +167,6 @@ func (d *door) git(args ...string) string {
 	return out
 }
 
-// TestRepositoryGone: an agent removes its repository, or puts another one in its place. That loses nothing: the run's
-// is not the agent's to remove.
-func TestRepositoryGone(t *testing.T) {
-	const work = `echo work >>a.txt; echo n >new; `
-	for name, do := range map[string]string{
-		"removed":                work + `rm -rf .git`,
-		"made anew":              work + `rm -rf .git; git init -q -b main; git add -A; git commit -qm mine`,
-		"a link to another":      work + `d=$(mktemp -d); git init -q "$d/x"; rm -rf .git; ln -s "$d/x/.git" .git`,
-		"a file that leads away": work + `rm -rf .git; echo gitdir: /nowhere >.git`,
-	} {
-		for _, door := range []string{"bot", "laptop"} {
-			for _, sandbox := range []string{"off", "bwrap", "landlock"} {
-				if !every && (name != "removed" || sandbox != "off") {
-					continue
-				}
-				t.Run(name+"/"+door+"/"+sandbox, func(t *testing.T) {
-					t.Parallel()
-					d := newDoor(t, door, sandbox)
-					d.agent(do)
-					d.run(0)
-					if got := d.git("show", d.branch+":a.txt") + d.git("show", d.branch+":new"); got != "1\nwork\nn\n" {
-						t.Errorf("the branch has %q", got)
-					}
-				})
-			}
-		}
-	}
-}
-
 // TestSubmoduleOfTheAgents: a submodule that the agent adds is told where its commits cannot be had, and its files are
 // not lost.
 func TestSubmoduleOfTheAgents(t *testing.T) {
@@ -217,39 +188,5 @@ func TestSubmoduleOfTheAgents(t *testing.T) {
 				t.Errorf("of the submodule, f is %q", got)
 			}
 		})
-	}
-}
-
-// TestChecksJudgeTheCommitOfABot: the agents of judged-commit.txtar, which make a check pass where they work and not
-// for anybody else, at the other door. Whatever they do, what is done in the end passes in a fresh clone.
-func TestChecksJudgeTheCommitOfABot(t *testing.T) {
-	archive, err := txtar.ParseFile(filepath.Join("..", "..", "testdata", "scripts", "judged-commit.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	seeds, agents := map[string]string{}, map[string]string{}
-	for _, f := range archive.Files {
-		if name, ok := strings.CutPrefix(f.Name, "seed/"); ok {
-			seeds[name] = string(f.Data)
-		} else if name, ok := strings.CutPrefix(f.Name, "agents/"); ok {
-			agents[name] = string(f.Data)
-		}
-	}
-	turns := map[string]int{"ignored": 2, "makefile": 2, "path": 2, "home": 2, "replace": 2, "leftover": 3, "skip": 1,
-		"assume": 1, "exclude": 1, "date": 1}
-	for _, name := range slices.Sorted(maps.Keys(agents)) {
-		for _, sandbox := range []string{"off", "bwrap", "landlock"} {
-			if !every && (name != "ignored" || sandbox != "off") {
-				continue
-			}
-			t.Run(name+"/"+sandbox, func(t *testing.T) {
-				t.Parallel()
-				d := &door{work: begin(t), bot: true, branch: "ralph/issue-1"}
-				d.asBot(sandbox, seeds)
-				d.write("agent", strings.Replace(agents[name], "\n", "\n[ \"$1\" != --version ] || exit 0\n", 1))
-				d.said(d.run(0), fmt.Sprintf("notice: Done after %d iteration", turns[name]))
-				d.sh("git -c safe.directory='*' clone -q -b " + d.branch + " " + d.repo + " fresh && cd fresh && make -s test")
-			})
-		}
 	}
 }

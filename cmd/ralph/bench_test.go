@@ -219,23 +219,6 @@ func BenchmarkIdle(b *testing.B) {
 	}
 }
 
-// BenchmarkLongPrompt is an iteration with a prompt of 2 MB, which the agent reads to its end.
-func BenchmarkLongPrompt(b *testing.B) {
-	const size = 2 << 20
-	w := newBench(b, "#!/bin/sh\nwc -c > read\necho working\n", oneTrue)
-	w.write("prompt.md", strings.Repeat("Do one thing, then the next, and tell what you did.\n", size/51), 0o644)
-	for b.Loop() {
-		cmd := w.start(w.ralph, "run", "-f", "prompt.md", "--fresh", "-m", "1")
-		seen := watch(cmd.Process.Pid)
-		w.ended(cmd, 1)
-		b.ReportMetric(seen().peak, "peak-MB")
-	}
-	b.ReportMetric(b.Elapsed().Seconds()*1000/float64(b.N), "ms/run")
-	if read, _ := os.ReadFile(filepath.Join(w.dir, "read")); number(string(read)) < size {
-		b.Errorf("the agent read %s bytes", read)
-	}
-}
-
 func number(s string) int {
 	n, _ := strconv.Atoi(strings.TrimSpace(s))
 	return n

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 package main
 
@@ -22,22 +22,13 @@ func TestInitGitHubAsks(t *testing.T) {
 		{"\r", 0, "Nothing was done.\n", false},
 		{"\x04", 130, "ralph: aborted; nothing is written\n", false},
 	} {
-		hub, err := fake.New(fake.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(hub.Close)
-		if err := hub.AddRepo("alice", "demo", "main"); err != nil {
-			t.Fatal(err)
-		}
+		hub := newHub(t)
 		if _, err := hub.CommitFiles("alice", "demo", "main", "begin", map[string]string{"README.md": "demo\n"}); err != nil {
 			t.Fatal(err)
 		}
 		hub.AddToken(aliceToken, "alice", fake.PAT)
-		for name, value := range map[string]string{
-			"GITHUB_API_URL": hub.APIURL(), "GITHUB_SERVER_URL": hub.URL(), "GITHUB_GRAPHQL_URL": hub.GraphQLURL(),
-			"GITHUB_TOKEN": aliceToken,
-		} {
+		for _, pair := range append(addresses(hub), "GITHUB_TOKEN="+aliceToken) {
+			name, value, _ := strings.Cut(pair, "=")
 			t.Setenv(name, value)
 		}
 		p := &person{T: t, dir: t.TempDir(), args: []string{"init", "--github", "--repo", "alice/demo"}}

@@ -3,12 +3,12 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -266,33 +266,35 @@ func (w *work) inClone() {
 }
 
 // TestNoSignalLeavesAnythingBehind asks ralph to end twice and then again and again, in every place and with every
-// command that runs something: it ends once everything that it has started has ended, and not before.
+// command that runs something: it ends once everything that it has started has ended, and not before. In a job of
+// GitHub's one signal is enough, and everything has gone two seconds later.
 func TestNoSignalLeavesAnythingBehind(t *testing.T) {
-	const nobody, terminal = false, true
+	const nobody, terminal, job = 0, 1, 2
 	prompt := []string{"run", "-p", "x", "--agent", "./agent"}
 	for name, c := range map[string]struct {
-		args       []string
-		atTerminal bool
-		prepare    func(w *work)
-		waitsFor   string
+		args     []string
+		where    int
+		prepare  func(w *work)
+		waitsFor string
 	}{
-		"a prompt":               {prompt, nobody, nil, "the agent's turn of iteration 1/10"},
 		"a prompt at a terminal": {prompt, terminal, nil, "the agent's turn of iteration 1/10"},
 		"a plan at a terminal": {[]string{"plan", "run", "--agent", "./agent"}, terminal, (*work).inClone,
 			"the agent's turn of iteration 1/15"},
-		"supervise at a terminal": {[]string{"supervise", "--", "./agent"}, terminal, nil, "attempt 1 of 100"},
-		"Landlock at a terminal": {prompt, terminal, func(w *work) { w.in("landlock") },
-			"the agent's turn of iteration 1/10"},
-		"bubblewrap": {prompt, nobody, func(w *work) { w.in("bwrap") },
-			"the agent's turn of iteration 1/10"},
+		"supervise at a terminal":       {[]string{"supervise", "--", "./agent"}, terminal, nil, "attempt 1 of 100"},
+		"Landlock at a terminal":        {prompt, terminal, func(w *work) { w.in("landlock") }, "the agent's turn of iteration 1/10"},
+		"bubblewrap":                    {prompt, nobody, func(w *work) { w.in("bwrap") }, "the agent's turn of iteration 1/10"},
 		"a check":                       {prompt, nobody, (*work).checkThatHangs, "the check ./hang"},
 		"a check before the first turn": {prompt, terminal, (*work).foundCheckThatHangs, "the check make test"},
 		"the setup of an issue": {[]string{"run", "--issue", "issue.md", "--agent", "./agent", "--skip-review"}, nobody,
 			(*work).setupThatHangs, "the setup command ./hang"},
 		"an agent that is derived": {[]string{"plan", "derive", "--agent", "./agent"}, nobody, (*work).inClone,
 			"the agent's answer"},
+		"a turn in a job":       {prompt, job, nil, "the agent's turn of iteration 1/10"},
+		"a check in a job":      {prompt, job, (*work).checkThatHangs, "the check ./hang"},
+		"supervise in a job":    {[]string{"supervise", "--", "./agent"}, job, nil, "attempt 1 of 100"},
+		"a job that is ralph's": {[]string{"action"}, job, (*work).inJob, "the agent's turn of iteration 1/5"},
 	} {
-		if !every && name != "a prompt at a terminal" && name != "the setup of an issue" {
+		if !every && !slices.Contains([]string{"a prompt at a terminal", "the setup of an issue", "a turn in a job", "a job that is ralph's"}, name) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -301,16 +303,28 @@ func TestNoSignalLeavesAnythingBehind(t *testing.T) {
 			if c.prepare != nil {
 				c.prepare(w)
 			}
-			w.start(c.atTerminal)
-			first := w.send
-			if c.atTerminal {
-				first = func(syscall.Signal) { w.types("\x03") }
+			if c.where == job {
+				w.env = append(w.env, "GITHUB_ACTIONS=true")
 			}
-			first(syscall.SIGTERM)
+			w.start(c.where == terminal)
+			asked := time.Now()
+			if c.where == terminal {
+				w.types("\x03")
+			} else {
+				w.send(syscall.SIGTERM)
+			}
 			w.says("Received signal, shutting down...\n")
-			w.says(" " + c.waitsFor)
+			if c.where == job {
+				w.says("Stopping " + c.waitsFor + "; what is left of it after 2s is killed, and more signals change nothing.")
+			} else {
+				w.says(" " + c.waitsFor)
+			}
 			w.storm()
 			w.ends(130)
+			// ralph's own job pushes and comments, too
+			if took := time.Since(asked); c.where == job && c.args[0] != "action" && took >= proc.DefaultGrace {
+				t.Errorf("it took %s", took)
+			}
 			if n := strings.Count(w.stderr.String(), "Received signal"); n != 1 {
 				t.Errorf("the first signal is told %d times:\n%s", n, w.stderr.String())
 			}
@@ -369,56 +383,14 @@ func TestStepFinishesAfterTheTerminalHasClosed(t *testing.T) {
 	}
 }
 
-// TestJobOfGitHub: one signal, and everything has gone two seconds later, whatever is running and whichever command it
-// is.
-func TestJobOfGitHub(t *testing.T) {
-	prompt := []string{"run", "-p", "x", "--agent", "./agent"}
-	for name, c := range map[string]struct {
-		args    []string
-		prepare func(w *work)
-		stops   string
-	}{
-		"a turn":                        {prompt, nil, "the agent's turn of iteration 1/10"},
-		"a check":                       {prompt, (*work).checkThatHangs, "the check ./hang"},
-		"a check before the first turn": {prompt, (*work).foundCheckThatHangs, "the check make test"},
-		"supervise":                     {[]string{"supervise", "--", "./agent"}, nil, "attempt 1 of 100"},
-		"a job of its own":              {[]string{"action"}, (*work).inJob, "the agent's turn of iteration 1/5"},
-	} {
-		if !every && name != "a turn" && name != "a job of its own" {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := begin(t, c.args...)
-			if c.prepare != nil {
-				c.prepare(w)
-			}
-			w.env = append(w.env, "GITHUB_ACTIONS=true")
-			w.start(false)
-			asked := time.Now()
-			w.send(syscall.SIGTERM)
-			w.says("Stopping " + c.stops + "; what is left of it after 2s is killed, and more signals change nothing.")
-			w.storm()
-			w.ends(130)
-			// that one pushes and tells, too
-			if took := time.Since(asked); name != "a job of its own" && took >= proc.DefaultGrace {
-				t.Errorf("it took %s", took)
-			}
-		})
-	}
-}
-
 // inJob makes a job of GitHub's that works on an issue. Its agent may be another user, who has to get to the directory.
 func (w *work) inJob() {
 	w.Helper()
-	hub, err := fake.New(fake.Options{})
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.hub = hub
-	w.Cleanup(hub.Close)
+	w.hub = newHub(w)
+	hub := w.hub
+	var err error
 	if w.dir, err = os.MkdirTemp("", "job"); err == nil {
-		err = errors.Join(os.Chmod(w.dir, 0o777), hub.AddRepo("alice", "demo", "main"))
+		err = os.Chmod(w.dir, 0o777)
 	}
 	if err != nil {
 		w.Fatal(err)
@@ -434,18 +406,12 @@ func (w *work) inJob() {
 	hub.Label("alice", "demo", issue, "ralph", "alice")
 	w.write("event.json", string(hub.LabeledPayload("alice", "demo", issue, "ralph", "alice")))
 	w.write("workspace/keep", "")
-	for name, value := range map[string]string{
-		"CI": "true", "GITHUB_EVENT_NAME": "issues", "GITHUB_EVENT_PATH": filepath.Join(w.dir, "event.json"),
-		"GITHUB_REPOSITORY": "alice/demo",
-		"GITHUB_SERVER_URL": hub.URL(), "GITHUB_API_URL": hub.APIURL(), "GITHUB_GRAPHQL_URL": hub.GraphQLURL(),
-		"GITHUB_RUN_ID": "1", "GITHUB_RUN_ATTEMPT": "1",
-		"GITHUB_WORKSPACE": filepath.Join(w.dir, "workspace"), "GITHUB_OUTPUT": filepath.Join(w.dir, "output"),
-		"GITHUB_STEP_SUMMARY": filepath.Join(w.dir, "summary.md"),
-		"RALPH_WORKSPACE":     filepath.Join(w.dir, "ralph"), "INPUT_GITHUB_TOKEN": jobToken,
-		"INPUT_AGENT": filepath.Join(w.dir, "agent"), "INPUT_REVIEW": "false",
-	} {
-		w.env = append(w.env, name+"="+value)
-	}
+	w.env = append(append(w.env, addresses(hub)...), "CI=true", "GITHUB_EVENT_NAME=issues",
+		"GITHUB_EVENT_PATH="+filepath.Join(w.dir, "event.json"), "GITHUB_REPOSITORY=alice/demo", "GITHUB_RUN_ID=1",
+		"GITHUB_RUN_ATTEMPT=1", "GITHUB_WORKSPACE="+filepath.Join(w.dir, "workspace"),
+		"GITHUB_OUTPUT="+filepath.Join(w.dir, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(w.dir, "summary.md"),
+		"RALPH_WORKSPACE="+filepath.Join(w.dir, "ralph"), "INPUT_GITHUB_TOKEN="+jobToken,
+		"INPUT_AGENT="+filepath.Join(w.dir, "agent"), "INPUT_REVIEW=false")
 }
 
 // TestIgnoredSignalsStayIgnored: nohup has SIGHUP ignored, a shell SIGINT and SIGQUIT of what it runs in the
@@ -496,14 +462,10 @@ func TestQuestionsAreLeftAtOnce(t *testing.T) {
 		leave func(w *work)
 	}{
 		"Ctrl-C, of a prompt":      {prompt, false, func(w *work) { w.types("\x03") }},
-		"Ctrl-\\, of a prompt":     {prompt, false, func(w *work) { w.types("\x1c") }},
 		"SIGTERM, of an issue":     {issue, true, func(w *work) { w.send(syscall.SIGTERM) }},
 		"the terminal of an issue": {issue, true, func(w *work) { _ = w.terminal.Close() }},
 		"Ctrl-C, of a list of tasks": {[]string{"run", "--tasks", "tasks", "--agent", "./agent", "--skip-review"}, true,
 			func(w *work) { w.types("\x03") }},
-		"Ctrl-C, of a plan": {[]string{"plan", "run", "--agent", "./agent"}, true,
-			func(w *work) { w.types("\x03") }},
-		"Ctrl-C, in the middle of it": {prompt, false, func(w *work) { w.types("fre\x03") }},
 	} {
 		if !every && name != "Ctrl-C, of a prompt" && name != "SIGTERM, of an issue" {
 			continue

@@ -61,13 +61,12 @@ func (s *serving) job(d fake.Dispatched) (string, error) {
 	s.hub.AddToken("ghs_of.the-job0123456789", "", fake.Actions)
 	payload := s.write("event.json", string(s.hub.DispatchPayload("alice", "demo", d.Sender, d.Inputs)), 0o600)
 	job := exec.Command("ralph", "action")
-	job.Env = []string{"GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=workflow_dispatch", "GITHUB_EVENT_PATH=" + payload,
-		"GITHUB_REPOSITORY=alice/demo", "GITHUB_SERVER_URL=" + s.hub.URL(), "GITHUB_API_URL=" + s.hub.APIURL(),
-		"GITHUB_GRAPHQL_URL=" + s.hub.GraphQLURL(), "GITHUB_OUTPUT=" + filepath.Join(s.dir, "output"),
-		"GITHUB_STEP_SUMMARY=" + filepath.Join(s.dir, "summary"), "GITHUB_RUN_ID=77", "GITHUB_RUN_ATTEMPT=1",
-		"GITHUB_WORKSPACE=" + s.dir, "GITHUB_TRIGGERING_ACTOR=" + d.Sender, "RALPH_WORKSPACE=" + s.dir,
-		"INPUT_GITHUB_TOKEN=ghs_of.the-job0123456789", "INPUT_REQUEST=" + d.Inputs["request"],
-		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir}
+	job.Env = append(addresses(s.hub), "GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=workflow_dispatch", "GITHUB_EVENT_PATH="+payload,
+		"GITHUB_REPOSITORY=alice/demo", "GITHUB_OUTPUT="+filepath.Join(s.dir, "output"),
+		"GITHUB_STEP_SUMMARY="+filepath.Join(s.dir, "summary"), "GITHUB_RUN_ID=77", "GITHUB_RUN_ATTEMPT=1",
+		"GITHUB_WORKSPACE="+s.dir, "GITHUB_TRIGGERING_ACTOR="+d.Sender, "RALPH_WORKSPACE="+s.dir,
+		"INPUT_GITHUB_TOKEN=ghs_of.the-job0123456789", "INPUT_REQUEST="+d.Inputs["request"],
+		"PATH="+os.Getenv("PATH"), "HOME="+s.dir)
 	out, err := job.CombinedOutput()
 	return string(out), err
 }

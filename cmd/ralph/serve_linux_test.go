@@ -7,10 +7,12 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +38,25 @@ type serving struct {
 	patient time.Duration       // for how long until waits; two minutes if 0
 }
 
+// newHub is a stand-in for GitHub with the repository alice/demo.
+func newHub(t testing.TB) *fake.GitHub {
+	t.Helper()
+	hub, err := fake.New(fake.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(hub.Close)
+	if err := hub.AddRepo("alice", "demo", "main"); err != nil {
+		t.Fatal(err)
+	}
+	return hub
+}
+
+// addresses are a stand-in's as GitHub gives them to jobs.
+func addresses(hub *fake.GitHub) []string {
+	return []string{"GITHUB_API_URL=" + hub.APIURL(), "GITHUB_SERVER_URL=" + hub.URL(), "GITHUB_GRAPHQL_URL=" + hub.GraphQLURL()}
+}
+
 // turnOfAgent is an agent that works after as many seconds as the file wait says, and counts its turns.
 const turnOfAgent = `#!/bin/sh
 cat >/dev/null; echo x >>DIR/turns; sleep "$(cat DIR/wait)"; echo x > new.txt
@@ -51,14 +72,7 @@ func newServing(t testing.TB) *serving {
 			t.Fatal(err)
 		}
 	}
-	hub, err := fake.New(fake.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(hub.Close)
-	if err := hub.AddRepo("alice", "demo", "main"); err != nil {
-		t.Fatal(err)
-	}
+	hub := newHub(t)
 	at, err := address.Free()
 	if err != nil {
 		t.Fatal(err)
@@ -85,8 +99,8 @@ func newServing(t testing.TB) *serving {
 	s.environ = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"),
 		"RALPH_ALLOW=" + s.allow(`{"*": {"agents": ["`+agent+`"], "sandbox": "off"}}`), "RALPH_APP_ID=7",
 		"RALPH_APP_PRIVATE_KEY=" + strings.ReplaceAll(string(private), "\n", `\n`), "RALPH_WEBHOOK_SECRET=made-up-secret",
-		"RALPH_CLIENT_ID=Iv1", "RALPH_CLIENT_SECRET=made-up-client-secret",
-		"GITHUB_API_URL=" + hub.APIURL(), "GITHUB_SERVER_URL=" + hub.URL(), "GITHUB_GRAPHQL_URL=" + hub.GraphQLURL()}
+		"RALPH_CLIENT_ID=Iv1", "RALPH_CLIENT_SECRET=made-up-client-secret"}
+	s.environ = append(s.environ, addresses(hub)...)
 	return s
 }
 
@@ -251,15 +265,49 @@ func (s *serving) get(path string) string {
 	return string(text)
 }
 
-// TestServe: a label on GitHub becomes a pull request, and nobody sees anything of it who has not signed in.
+// TestServe: a label on GitHub becomes a pull request, and nobody sees anything of it who has not signed in. A place of
+// the server's environment is told how the run ended; neither the process of the job nor its agent has its address.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	s := newServing(t)
+	told := make(chan []byte, 10)
+	place := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		told <- text
+	}))
+	t.Cleanup(place.Close)
+	seen := s.write("seen", "", 0o666)
+	s.write("agent", "#!/bin/sh\ncat >/dev/null; env > "+seen+"; echo x > new.txt\necho '<response>DONE</response>'\n", 0o755)
+	s.environ = append(s.environ, "RALPH_NOTIFY_TEAM="+place.URL+"/made-up-address")
 	s.start()
 	if got := s.get("/readyz"); !strings.Contains(got, `"ready":true`) {
 		t.Errorf("it is not ready: %s", got)
 	}
 	s.label("Add new.txt")
+	var jobs []string // environments of processes of jobs
+	s.until("somebody is told", func() bool {
+		files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, file := range files {
+			words, _ := os.ReadFile(file)
+			if strings.HasSuffix(string(words), "ralph\x00work\x00") {
+				environ, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "environ"))
+				jobs = append(jobs, string(environ))
+			}
+		}
+		return len(told) > 0
+	})
+	var m struct{ Kind, Repository, Page string }
+	if err := json.Unmarshal(<-told, &m); err != nil || m.Kind != "done" || m.Repository != "alice/demo" ||
+		!strings.HasPrefix(m.Page, s.url+"/runs/") || len(told) > 0 {
+		t.Errorf("%v: %+v, and %d more", err, m, len(told))
+	}
+	environ, err := os.ReadFile(seen)
+	if err != nil || len(environ) == 0 || strings.Contains(string(environ), "RALPH_NOTIFY") {
+		t.Errorf("the agent has %s, %v", environ, err)
+	}
+	if len(jobs) == 0 || strings.Contains(strings.Join(jobs, ""), "made-up-address") {
+		t.Errorf("of %d looks at jobs, one found the address", len(jobs))
+	}
 	s.delivers()
 	s.until("the run's end in the metrics, and no job that runs", func() bool {
 		got := s.get("/metrics")
@@ -272,48 +320,34 @@ func TestServe(t *testing.T) {
 	}
 	s.understood()
 	s.stop()
-	for _, text := range []string{"Received signal", "made-up-secret", "PRIVATE KEY"} {
+	for _, text := range []string{"Received signal", "made-up-secret", "PRIVATE KEY", "made-up-address"} {
 		if log := s.log(); strings.Contains(log, text) {
 			t.Errorf("%s is in the log:\n%s", text, log)
 		}
 	}
 }
 
-// TestServeStops: a run stops for a button of its page, and for a comment.
+// TestServeStops: a run stops for a button of its page.
 func TestServeStops(t *testing.T) {
 	t.Parallel()
-	for _, by := range []string{"button", "comment"} {
-		if !every && by != "button" {
-			continue
-		}
-		t.Run(by, func(t *testing.T) {
-			t.Parallel()
-			s := newServing(t)
-			s.write("wait", "600", 0o644)
-			s.start()
-			issue := s.label("Add new.txt")
-			alice := signedIn(t, s, "alice", "/")
-			s.until("a turn", s.turning)
-			alice.open(s.url + "/")
-			run := link(t, alice.page, "/runs/")
-			alice.open(s.url + run)
-			alice.sees(200, []string{"Stop"})
-			if by == "button" {
-				alice.submit("/stop", nil)
-			} else {
-				s.hub.AddComment("alice", "demo", issue, fake.Comment{Author: "alice", Body: "/ralph stop"})
-			}
-			s.until("the end of the run", func() bool {
-				return strings.Contains(s.get("/metrics"), `ralph_runs_total{outcome="interrupted"} 1`)
-			})
-			alice.open(s.url + run)
-			alice.sees(200, []string{"Interrupted after 1 iteration (without a sandbox): asked to stop by alice"})
-			if by == "button" {
-				alice.open(s.url + "/audit")
-				alice.sees(200, []string{"alice", "stop"})
-			}
-		})
-	}
+	s := newServing(t)
+	s.write("wait", "600", 0o644)
+	s.start()
+	s.label("Add new.txt")
+	alice := signedIn(t, s, "alice", "/")
+	s.until("a turn", s.turning)
+	alice.open(s.url + "/")
+	run := link(t, alice.page, "/runs/")
+	alice.open(s.url + run)
+	alice.sees(200, []string{"Stop"})
+	alice.submit("/stop", nil)
+	s.until("the end of the run", func() bool {
+		return strings.Contains(s.get("/metrics"), `ralph_runs_total{outcome="interrupted"} 1`)
+	})
+	alice.open(s.url + run)
+	alice.sees(200, []string{"Interrupted after 1 iteration (without a sandbox): asked to stop by alice"})
+	alice.open(s.url + "/audit")
+	alice.sees(200, []string{"alice", "stop"})
 }
 
 // TestServeIsKilled: what a killed server has begun, the next one ends, with one pull request.

@@ -121,11 +121,7 @@ func TestServeSetup(t *testing.T) {
 	t.Parallel()
 	s := newServing(t)
 	s.hub.AddUser("mallory", false)
-	s.environ = s.environ[:3:3] // there is no App in it
-	for name, value := range map[string]string{"GITHUB_API_URL": s.hub.APIURL(), "GITHUB_SERVER_URL": s.hub.URL(),
-		"GITHUB_GRAPHQL_URL": s.hub.GraphQLURL()} {
-		s.environ = append(s.environ, name+"="+value)
-	}
+	s.environ = append(s.environ[:3:3], addresses(s.hub)...) // there is no App in it
 	setup := s.startNew()
 	owner := newVisitor(t)
 	owner.open(s.url + "/setup")

@@ -207,8 +207,6 @@ func TestWaitingNotice(t *testing.T) {
 		want         string
 	}{
 		{0, untilSecond, "which has no time limit; a second Ctrl-C stops it"},
-		{90 * time.Second, untilSecond, "for at most 1m 30s; a second Ctrl-C stops it"},
-		{0, jobGrace, "for at most 30s; then, or at a second signal, it is stopped"},
 		{time.Minute, jobGrace, "for at most 30s; then, or at a second signal, it is stopped"},
 		{20 * time.Second, jobGrace, "for at most 20s; then, or at a second signal, it is stopped"},
 	} {

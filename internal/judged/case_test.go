@@ -80,10 +80,8 @@ func pieces(t *testing.T, dir string, classes ...string) []piece {
 	var all []piece
 	for _, c := range archive.Cases(t, filepath.Join("testdata", dir, "*.txtar")) {
 		p, err := readPiece(c)
-		if err == nil && p.head["base"] != "" {
-			p, err = p.over(common)
-		}
 		if err == nil {
+			p = p.over(common[p.head["base"]])
 			err = p.complete(classes)
 		}
 		if err != nil {
@@ -137,11 +135,7 @@ func (p *piece) add(name, content string) error {
 }
 
 // over fills in what the piece's base says and the piece does not.
-func (p piece) over(bases map[string]piece) (piece, error) {
-	base, known := bases[p.head["base"]]
-	if !known {
-		return p, fmt.Errorf("testdata/bases.txtar has no base %q", p.head["base"])
-	}
+func (p piece) over(base piece) piece {
 	for path, content := range base.base {
 		if _, own := p.base[path]; !own {
 			p.base[path] = content
@@ -161,25 +155,19 @@ func (p piece) over(bases map[string]piece) (piece, error) {
 	if p.title == "" {
 		p.title, p.text = base.title, base.text
 	}
-	return p, nil
+	return p
 }
 
-// complete says what a piece lacks.
+// complete says what a piece lacks, so that it would hold nothing.
 func (p piece) complete(classes []string) error {
 	_, settings := p.base[".ralph/settings.json"]
 	switch {
-	case p.head["lang"] == "", p.title == "", len(p.base) == 0:
-		return fmt.Errorf("it needs a language, a task and files of the base commit")
-	case len(p.checks) == 0 && !settings:
-		return fmt.Errorf("it has no check")
-	case len(p.change) == 0 && p.script == "":
-		return fmt.Errorf("the agent does nothing")
+	case p.head["lang"] == "", p.title == "", len(p.base) == 0, len(p.checks) == 0 && !settings, len(p.change) == 0 && p.script == "":
+		return fmt.Errorf("it needs a language, a task, files of the base commit, a check, and what the agent does")
 	case !slices.Contains(classes, p.class()):
 		return fmt.Errorf("expect is %q, not one of %v", p.class(), classes)
-	case slices.Contains([]string{"finding", "blocked"}, p.class()) && len(p.told()) == 0:
-		return fmt.Errorf("nothing is said that must be told")
-	case p.class() == "needs-a-model" && p.head["why"] == "":
-		return fmt.Errorf("it does not say why it needs a model")
+	case slices.Contains([]string{"finding", "blocked"}, p.class()) && len(p.told()) == 0, p.class() == "needs-a-model" && p.head["why"] == "":
+		return fmt.Errorf("it does not say what must be told, or why it needs a model")
 	}
 	return nil
 }

@@ -21,11 +21,8 @@ func TestFailuresOfTheBase(t *testing.T) {
 		want                                    []loop.Outcome // with a reviewer that accepts what it is asked, and with none
 	}{
 		{"docs", "Write a README", "Say what this is.", note, "", "4", honest},
-		{"docs, once", "Write a README", "Say what this is.", "[ -f README.md ] || " + note, "", "4", honest},
 		{"docs, in one turn", "Write a README", "Say what this is.", note, "", "1", honest},
 		{"a feature", "Give refunds", "refund PRICE... is what returned goods cost.", refund, "", "4", honest},
-		{"a refactoring", "Keep total short", "One line is enough.", "printf 'total() { echo $(($(echo \"$@\" | tr \" \" +))); }\\n' >lib/total.sh", "", "4", honest},
-		{"something deleted", "Remove the old note", "It says nothing.", "rm -f NOTE", "", "4", honest},
 		{"something renamed", "Call it sum.sh", "lib/total.sh is lib/sum.sh from now on.",
 			"[ ! -f lib/total.sh ] || git mv lib/total.sh lib/sum.sh; sed -i s,lib/total,lib/sum, tests/total_test.sh", "", "4", honest},
 		{"a linter's finding", "Write a README", "Say what this is.", note, "sh lint.sh", "4", honest},
@@ -35,9 +32,7 @@ func TestFailuresOfTheBase(t *testing.T) {
 
 		{"to be made to pass", "Make all tests pass", "They have to pass before the release.", comment, "", "4", person},
 		{"a red CI", "CI is red", "CI is red since Monday. Get it green again.", comment, "", "4", person},
-		{"a broken build", "Repair the pipeline", "The build is broken.", note, "", "4", person},
 		{"a bug", "Fix the mails", "They never arrive.", "echo '# Mails.' >>lib/mail.sh", "", "4", person},
-		{"a bug, elsewhere", "Bug: no mail arrives", "Ann has waited for a week.", comment, "", "4", person},
 		{"the failing test is touched", "Let mails out", "Nothing arrives.", "echo '# Mails.' >>tests/network_test.sh", "", "4", person},
 		{"a test by name", "Let mails out", "test_network says what is wanted.", comment, "", "4", []loop.Outcome{loop.Stuck, loop.Stuck}},
 		{"only a reader sees it", "Let mails out", "Nothing arrives.", comment, "", "4", honest},
