@@ -16,9 +16,9 @@ var explainedLayers = []Layer{
 	{Name: "flags", JSON: []byte(`{"streamAgentOutput": false}`)},
 }
 
-// TestExplainedSettingsAreReadable: each value is in a line with its origin, without secrets. A key whose default depends
+// TestExplainedSettings: each value is in a line with its origin, without secrets, and in JSON. A key whose default depends
 // on the run is not shown as set.
-func TestExplainedSettingsAreReadable(t *testing.T) {
+func TestExplainedSettings(t *testing.T) {
 	e, err := Explain(explainedLayers...)
 	if err != nil {
 		t.Fatal(err)
@@ -39,32 +39,25 @@ func TestExplainedSettingsAreReadable(t *testing.T) {
 	if strings.Contains(got, "hush") || strings.Contains(got, "review: true") {
 		t.Error(got)
 	}
-}
-
-func TestExplainedSettingsAsJSON(t *testing.T) {
-	e, err := Explain(explainedLayers...)
-	if err != nil {
-		t.Fatal(err)
-	}
 	text, err := e.JSON(func(s string) string { return strings.ReplaceAll(s, "codex", "[agent]") })
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got struct {
+	var decoded struct {
 		Settings Settings
 		From     map[string]string
 	}
-	if err := json.Unmarshal(text, &got); err != nil {
+	if err := json.Unmarshal(text, &decoded); err != nil {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]string{"agent.command": SettingsFile, "agent.flags": LocalSettingsFile,
 		"reviewer.command": "as agent.command",
 		"guardrails":       SettingsFile, "scm.command": LocalSettingsFile, "streamAgentOutput": "flags", "review": Default} {
-		if got.From[key] != want {
-			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
+		if decoded.From[key] != want {
+			t.Errorf("%s is from %q, want %q", key, decoded.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 55 {
-		t.Errorf("%d origins\n%s", len(got.From), text)
+	if decoded.Settings.Agent.Command != "[agent]" || decoded.Settings.Agent.Flags[1] != redacted || len(decoded.From) != 55 {
+		t.Errorf("%d origins\n%s", len(decoded.From), text)
 	}
 }

@@ -105,7 +105,7 @@ func TestGolden(t *testing.T) {
 		"summary-failed.md":   Summary(failed()),
 		"summary-invalid.md":  Summary(mistaken()),
 	}
-	sample.Goldens(t, tests, "first-400.txt") // which is of TestFirst400Characters
+	sample.Goldens(t, tests)
 }
 
 // answers are what the threads of a review are told, by the outcome of the run.
