@@ -105,7 +105,7 @@ func TestGolden(t *testing.T) {
 		"summary-failed.md":   Summary(failed()),
 		"summary-invalid.md":  Summary(mistaken()),
 	}
-	sample.Goldens(t, tests)
+	sample.Goldens(t, tests, "endings.txt") // which is of TestFirst400Characters
 }
 
 // answers are what the threads of a review are told, by the outcome of the run.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"html"
 	"regexp"
 	"strings"
@@ -9,19 +10,17 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // firstCharacters is how much of a report people read before they decide what to do.
 const firstCharacters = 400
 
-// ending is a run in one state, with what everybody must learn of it from the first 400 characters of whatever they
-// read.
+// ending is a run in one state. Some are only GitHub's.
 type ending struct {
-	name                 string
-	view                 View
-	outcome, cause, next string // on GitHub
-	// how a console names the outcome, and what it says to do next; "": only GitHub has such a run
-	console, local string
+	name  string
+	view  View
+	local bool // a laptop has such runs, too
 }
 
 func endings() []ending {
@@ -51,7 +50,6 @@ func endings() []ending {
 			loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Waits: true,
 				Reason: "the reviewer's turn did not end well: limit"})
 	}
-	const resume = "ralph run --issue issue.md --resume resumes from here"
 	noPull := func(change func(*loop.End)) View {
 		v := reviewed()
 		end := *v.State.End
@@ -71,63 +69,33 @@ func endings() []ending {
 			e.Outcome, e.ForPull, e.Reason = loop.Waiting, true, "GitHub does not let workflows open pull requests here: "+
 				"switch on “Allow GitHub Actions to create and approve pull requests” under Settings → Actions → General → "+
 				"Workflow permissions, or open the pull request of ralph/issue-42 by hand"
-		}), "Waiting for its pull request", "the work is pushed",
-			"switch on “Allow GitHub Actions to create and approve pull requests” under Settings", "", ""},
-		{"done, but the base has moved", clashes, "Done after 2 iterations", "but it conflicts with main",
-			"main has moved, and merging it conflicts in hello.go, hello_test.go", "", ""},
-		{"done, on a closed pull request", closed, "Done after 2 iterations", "the reviewer approves", "is closed: reopen it",
-			"", ""},
+		}), false},
+		{"done, but the base has moved", clashes, false},
+		{"done, on a closed pull request", closed, false},
 		{"failed, the push was refused", ended(loop.Failed, "pushing ralph/issue-42: https://github.com/alice/demo.git "+
 			"refused the push: GH006: Protected branch update failed for refs/heads/ralph/issue-42. Changes must be made "+
-			"through a pull request", nil),
-			"Failed in ralph's own part", "GH006: Protected branch update failed for refs/heads/ralph/issue-42",
-			"/ralph retry resumes from here", "", ""},
-		{"done", reviewed(), "Done after 2 iterations", "go vet ./... and go test ./... pass, the reviewer approves",
-			"and merge it", "SUCCESS: issue-42 completed in 2 iterations", "read the change and merge ralph/issue-42"},
-		{"done, a plan at its cap", planDone(), "Done after 11 iterations",
-			"3 of 3 stories approved, 1 of them only at the cap", "and merge it", "SUCCESS", "read the change and merge"},
-		{"done, nothing to change", end(sample.Begin(nil), loop.Done, "all checks passed", ""), "Done after 0 iterations",
-			"nothing was left to change", "/ralph retry <what is missing>", "", ""},
-		{"capped", annotatedCap(), "Stopped after 5 of 5 iterations", "go test ./... still fails — hello_test.go:12: Greet",
-			"/ralph retry <hint>", "CAP HIT: issue-42 failed after 5 attempts", resume},
-		{"capped, long names", end(wordy, loop.Capped, "5 of 5 iterations are used up", "wip/x"),
-			"Stopped after 5 of 5 iterations", "still fails — very/deep", "/ralph retry <hint>", "CAP HIT", ""},
-		{"capped, a plan", planCapped(), "Stopped after 9 of 9 iterations",
-			"US-003 is not done — bye_test.go: nothing tests the empty name", "/ralph retry <hint>", "CAP HIT",
-			"--resume resumes from here"},
+			"through a pull request", nil), false},
+		{"done", reviewed(), true},
+		{"done, a plan at its cap", planDone(), true},
+		{"done, nothing to change", end(sample.Begin(nil), loop.Done, "all checks passed", ""), false},
+		{"capped", annotatedCap(), true},
+		{"capped, long names", end(wordy, loop.Capped, "5 of 5 iterations are used up", "wip/x"), true},
+		{"capped, a plan", planCapped(), true},
 		{"capped, by the reviewer", ended(loop.Capped, "2 of 2 iterations are used up",
-			func(s *sample.Script) { s.Iterate(2, loop.Implement, "x", sample.AsksChange) }), "Stopped after 2 of 5 iterations",
-			"the reviewer asks for changes — Missing: the empty name", "/ralph retry <hint>", "CAP HIT", resume},
-		{"stuck", stuckRun(), "Stuck after 5 of 5 iterations", "go test ./... still fails — hello_test.go:12: Greet",
-			"/ralph retry <hint>", "STUCK: issue-42 failed after 5 attempts", resume},
-		{"out of time", timedOut(), "Stopped by the time limit after 1 of 5 iterations", "the agent did not claim completion",
-			"/ralph retry <hint>", "TIMEOUT", resume},
-		{"out of budget", spentAll(), "Stopped by the budget after 2 of 5 iterations", "go test ./... still fails",
-			"raise max_cost_usd", "BUDGET", resume},
-		{"failed", failed(), "Failed in ralph's own part", "pushing ralph/issue-42: the branch moved",
-			"/ralph retry resumes from here", "failed: pushing", resume},
-		{"invalid", mistaken(), "Cannot run", "the key in ANTHROPIC_API_KEY is refused", "fix what is named above",
-			"invalid: the key", "fix what is named above"},
-		{"waiting for an answer", asks(), "Waiting for your answer",
-			"Should the empty name be greeted as **Hello!** or be an error?", "/ralph continue <answer>",
-			"waiting: the agent waits for a human", "ralph run --issue issue.md --resume --answer TEXT answers, and resumes from here"},
-		{"waiting for a limit", waiting(), "Waiting until 2026-11-21 07:00 UTC", "claude's usage limit is reached",
-			"/ralph continue tries at once", "waiting until 2026-11-21 07:00 UTC: claude's usage limit", resume},
-		{"waiting for other workflows", heeds(), "Waiting for other workflows", "CI has not finished within 20 minutes",
-			"/ralph continue looks at once", "", ""},
-		{"waiting for the reviewer", ended(loop.Waiting, "the reviewer's turn did not end well: limit", waits),
-			"Waiting for the reviewer", "the reviewer's turn did not end well", "/ralph continue tries again",
-			"waiting: the reviewer", resume},
-		{"waiting for the model", ended(loop.Waiting, "the model has answered nothing in 2 turns", silent),
-			"Waiting for the model", "the model has answered nothing in 2 turns", "/ralph continue tries again",
-			"waiting: the model", resume},
-		{"cancelled by a comment", ended(loop.Interrupted, "asked to stop by alice", nil), "Interrupted after 1 iteration",
-			"asked to stop by alice", "/ralph continue resumes from here", "", ""},
-		{"cancelled by a signal", interrupted(), "Interrupted after 1 iteration", "the run was cancelled",
-			"/ralph continue resumes from here", "interrupted: the run was cancelled", resume},
-		{"interrupted at once", end(sample.Begin(nil), loop.Interrupted, "the run was cancelled", ""),
-			"Interrupted before the first iteration", "the run was cancelled", "/ralph continue resumes from here",
-			"interrupted: ", resume},
+			func(s *sample.Script) { s.Iterate(2, loop.Implement, "x", sample.AsksChange) }), true},
+		{"stuck", stuckRun(), true},
+		{"out of time", timedOut(), true},
+		{"out of budget", spentAll(), true},
+		{"failed", failed(), true},
+		{"invalid", mistaken(), true},
+		{"waiting for an answer", asks(), true},
+		{"waiting for a limit", waiting(), true},
+		{"waiting for other workflows", heeds(), false},
+		{"waiting for the reviewer", ended(loop.Waiting, "the reviewer's turn did not end well: limit", waits), true},
+		{"waiting for the model", ended(loop.Waiting, "the model has answered nothing in 2 turns", silent), true},
+		{"cancelled by a comment", ended(loop.Interrupted, "asked to stop by alice", nil), false},
+		{"cancelled by a signal", interrupted(), true},
+		{"interrupted at once", end(sample.Begin(nil), loop.Interrupted, "the run was cancelled", ""), true},
 	}
 }
 
@@ -143,7 +111,7 @@ func annotatedCap() View {
 // surfaces are the texts that people read of a run that has ended, by their names.
 func surfaces(v View) map[string]string {
 	all := map[string]string{"comment": Comment(v), "summary": Summary(v), "status": Status(v),
-		"check run": CheckRunOf(v).Title + "\n\n" + CheckRunOf(v).Summary, "notice": Notice(v)}
+		"check run": CheckRunOf(v).Title + "\n\n" + CheckRunOf(v).Summary}
 	if v.State.End.Outcome.Limited() {
 		all["failure report"] = Failure(v)
 	}
@@ -160,52 +128,51 @@ func onLaptop(v View) View {
 	return v
 }
 
-// TestFirst400Characters: whoever reads no further than that knows what a run came to, why, and what to do next.
+// TestFirst400Characters: whoever reads no further than that knows what a run came to, why, and what to do next. In words
+// that is the notice, and on a laptop the end of the console's text: endings.txt has them.
 func TestFirst400Characters(t *testing.T) {
 	told := map[loop.Outcome]bool{}
+	var all strings.Builder
 	for _, e := range endings() {
 		told[e.view.State.End.Outcome] = true
-		see := func(where, text string, wants ...string) {
-			t.Helper()
-			first := []rune(text)
-			first = first[:min(len(first), firstCharacters)]
-			for _, want := range wants {
-				if !strings.Contains(string(first), want) {
-					t.Errorf("%s: the first %d characters of the %s do not say %q:\n%s", e.name, firstCharacters, where, want,
-						string(first))
-				}
-			}
-		}
-		shown := surfaces(e.view)
-		for _, where := range []string{"comment", "pull request", "failure report", "summary", "status", "check run",
-			"notice"} {
-			text := shown[where]
-			if text == "" {
-				continue
-			}
-			if where != "notice" {
-				text = visible(t, text)
-			}
-			cause := e.cause
-			if where == "check run" && e.name == "capped, long names" { // a title has 200 characters
-				cause = "make check-everything"
-			}
-			see(where, text, e.outcome, cause, e.next)
-		}
-		if e.console == "" {
+		fmt.Fprintf(&all, "== %s\n%s\n", e.name, Notice(e.view))
+		firstOfAll(t, e.name, e.view, surfaces(e.view))
+		if !e.local {
 			continue
 		}
 		laptop := onLaptop(e.view)
-		see("console", strings.Join(EndText(laptop), "\n"), e.console, e.local)
-		see("report on a laptop", visible(t, Summary(laptop)), e.outcome, e.cause, e.local)
-		if e.view.State.End.Outcome.Limited() {
-			see("failure report on a laptop", visible(t, Failure(laptop)), e.outcome, e.cause, e.local)
+		console := strings.Join(EndText(laptop), "\n")
+		if !strings.Contains(safetext.FirstRunes(console, firstCharacters), "What now: ") {
+			t.Errorf("%s: the first %d characters of the console do not say what to do:\n%s", e.name, firstCharacters, console)
 		}
+		fmt.Fprintf(&all, "-- on a laptop\n%s\n", console)
+		reports := map[string]string{"report on a laptop": Summary(laptop)}
+		if e.view.State.End.Outcome.Limited() {
+			reports["failure report on a laptop"] = Failure(laptop)
+		}
+		firstOfAll(t, e.name, laptop, reports)
 	}
 	for _, o := range []loop.Outcome{loop.Done, loop.Capped, loop.Stuck, loop.Timeout, loop.Budget, loop.Invalid,
 		loop.Waiting, loop.Interrupted, loop.Failed} {
 		if !told[o] {
 			t.Errorf("no row is %s", o)
+		}
+	}
+	sample.Golden(t, "endings.txt", all.String())
+}
+
+// firstOfAll holds texts of a run to have the outcome, the cause and what to do next in what is read first.
+func firstOfAll(t *testing.T, name string, v View, texts map[string]string) {
+	t.Helper()
+	outcome, cause := PlainOutcome(v)
+	_, next, _ := strings.Cut(Notice(v), ". What now: ")
+	_, there, _ := strings.Cut(Notice(v.onPull()), ". What now: ") // where the pull request is "this"
+	for where, text := range texts {
+		first := safetext.FirstRunes(visible(t, text), firstCharacters)
+		ends := strings.Contains(first, safetext.FirstRunes(next, 20)) || strings.Contains(first, safetext.FirstRunes(there, 20))
+		if !strings.Contains(first, outcome) || !strings.Contains(first, safetext.FirstRunes(cause, 20)) || !ends {
+			t.Errorf("%s: the first %d characters of the %s do not say %q, %q and %q:\n%s", name, firstCharacters, where, outcome,
+				cause, next, first)
 		}
 	}
 }
