@@ -104,6 +104,7 @@ func (w *work) start(atTerminal bool) {
 
 func (w *work) run(atTerminal bool, program string, args ...string) {
 	w.Helper()
+	w.stderr.reset()
 	w.command = exec.Command(program, args...)
 	w.command.Dir, w.command.Env = w.dir, w.env
 	var err error
@@ -365,6 +366,38 @@ func (w *work) setupThatHangs() {
 	w.write(".ralph/settings.json", `{"setup": "./hang", "guardrails": [{"command": "true"}]}`)
 	w.sh("cp agent hang")
 	w.inClone()
+}
+
+// TestSignalsAtATerminal presses Ctrl-C once, and the step goes on as long as the person lets it; twice, and the next run
+// asks whether to go on.
+func TestSignalsAtATerminal(t *testing.T) {
+	start := func() *work {
+		w := begin(t, "run", "-p", "x", "--agent", "./agent")
+		w.write("agent", "#!/bin/sh\ntrap '' INT\necho working\nuntil [ -e go ]; do sleep 0.05; done\necho finished\n")
+		w.run(true, "ralph", w.args...)
+		w.says("working")
+		return w
+	}
+	stop := func(w *work) {
+		w.types("\x03")
+		w.says("Received signal, shutting down...")
+		w.types("\x03")
+		w.ends(130)
+	}
+	w := start()
+	w.types("\x03")
+	w.says("Received signal, shutting down...")
+	w.write("go", "")
+	if w.ends(130); !strings.Contains(w.stderr.String(), "finished") {
+		t.Errorf("the screen is:\n%s", w.stderr.String())
+	}
+	w = start()
+	stop(w)
+	w.run(true, "ralph", w.args...)
+	w.sees("is unfinished after 0 iterations. Resume or fresh? (R/f): ")
+	w.types("f\n")
+	w.says("working")
+	stop(w)
 }
 
 // TestStepFinishesAfterTheTerminalHasClosed: what the turn did in its grace counts.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,6 +26,13 @@ func (h *heard) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.text.Write(p)
+}
+
+// reset forgets it.
+func (h *heard) reset() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text.Reset()
 }
 
 func (h *heard) String() string {
@@ -217,62 +223,6 @@ func TestWaitingNotice(t *testing.T) {
 		want := "Waiting for the check make test to end, " + c.want + ", and what is left of it after 5s is killed.\n"
 		if got := waitingNotice(step, c.grace, 5*time.Second, at); got != want {
 			t.Errorf("%s, %s: %q, want %q", c.limit, c.grace, got, want)
-		}
-	}
-}
-
-// TestSignalsAtATerminal presses Ctrl-C once, and the step goes on as long as the person lets it; twice, and the next run
-// asks whether to go on.
-func TestSignalsAtATerminal(t *testing.T) {
-	agent := `#!/bin/sh
-trap '' INT
-echo working
-until [ -e go ]; do sleep 0.05; done
-echo finished
-`
-	begin := func(t *testing.T) *person {
-		p := &person{T: t, dir: t.TempDir(), args: []string{"run", "-p", "x", "--agent", "./agent"}}
-		if err := os.WriteFile(filepath.Join(p.dir, "agent"), []byte(agent), 0o755); err != nil { // a program
-			t.Fatal(err)
-		}
-		p.start()
-		p.shows("working")
-		p.types("\x03")
-		p.shows("Received signal, shutting down...")
-		return p
-	}
-	t.Run("once", func(t *testing.T) {
-		p := begin(t)
-		if err := os.WriteFile(filepath.Join(p.dir, "go"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if code := p.leaves(); code != 130 || !strings.Contains(p.screen.String(), "finished") {
-			t.Errorf("exit code %d; the screen is:\n%s", code, p.screen.String())
-		}
-	})
-	t.Run("and is asked whether to go on", func(t *testing.T) {
-		p := begin(t)
-		p.types("\x03")
-		p.leaves()
-		p.start()
-		p.sees("is unfinished after 0 iterations. Resume or fresh? (R/f): ")
-		p.types("f\n")
-		p.shows("working")
-		p.types("\x03")
-		p.shows("Received signal, shutting down...")
-		p.types("\x03")
-		if code := p.leaves(); code != 130 {
-			t.Errorf("exit code %d", code)
-		}
-	})
-}
-
-// shows waits until a text is on the screen.
-func (p *person) shows(text string) {
-	p.Helper()
-	for !strings.Contains(p.screen.String(), text) {
-		if err := p.look(); err != nil {
-			p.Fatalf("waiting for %q: %v; the screen is:\n%s", text, err, p.screen.String())
 		}
 	}
 }

@@ -1,5 +1,3 @@
-//go:build linux
-
 package main
 
 import (
@@ -27,12 +25,9 @@ func TestInitGitHubAsks(t *testing.T) {
 			t.Fatal(err)
 		}
 		hub.AddToken(aliceToken, "alice", fake.PAT)
-		for _, pair := range append(addresses(hub), "GITHUB_TOKEN="+aliceToken) {
-			name, value, _ := strings.Cut(pair, "=")
-			t.Setenv(name, value)
-		}
-		p := &person{T: t, dir: t.TempDir(), args: []string{"init", "--github", "--repo", "alice/demo"}}
-		p.start()
+		p := begin(t, "init", "--github", "--repo", "alice/demo")
+		p.env = append(append(p.env, addresses(hub)...), "GITHUB_TOKEN="+aliceToken)
+		p.asks()
 		p.sees("Do it? (y/N): ")
 		writes := func() (n int) {
 			for _, c := range hub.Calls() {
@@ -46,8 +41,8 @@ func TestInitGitHubAsks(t *testing.T) {
 			t.Errorf("%q: %d calls write before the answer", tt.keys, n)
 		}
 		p.types(tt.keys)
-		if code := p.leaves(); code != tt.code || !strings.Contains(p.screen.String(), tt.says) || writes() > 0 != tt.writes {
-			t.Errorf("%q: exit code %d, %d calls write, and the screen is:\n%s", tt.keys, code, writes(), p.screen.String())
+		if p.ends(tt.code); !strings.Contains(p.stderr.String(), tt.says) || writes() > 0 != tt.writes {
+			t.Errorf("%q: %d calls write, and the screen is:\n%s", tt.keys, writes(), p.stderr.String())
 		}
 	}
 }

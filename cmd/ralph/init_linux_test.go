@@ -1,111 +1,44 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/creack/pty"
 )
 
-// person sits at a terminal in which ralph runs.
-type person struct {
-	*testing.T
-	dir      string   // where it runs
-	args     []string // nil: init
-	path     string   // PATH there; empty: ours
-	command  *exec.Cmd
-	terminal *os.File
-	screen   bytes.Buffer // everything that was shown, what was typed included, with line ends as in files
+// sitDown starts ralph init at a terminal, where nothing is found but git.
+func sitDown(t *testing.T) *work {
+	t.Helper()
+	w := begin(t, "init")
+	w.asks()
+	return w
 }
 
-func sitDown(t *testing.T) *person {
-	t.Helper()
-	p := &person{T: t, dir: t.TempDir(), path: withoutAgents(t)}
-	p.start()
-	return p
-}
-
-// withoutAgents is a PATH on which there is git alone, so that nothing is found.
-func withoutAgents(t *testing.T) string {
-	t.Helper()
-	bin := t.TempDir()
+// asks starts ralph at a terminal, with git alone on PATH.
+func (w *work) asks() {
+	w.Helper()
+	bin := w.TempDir()
 	git, err := exec.LookPath("git")
 	if err == nil {
 		err = os.Symlink(git, filepath.Join(bin, "git"))
 	}
 	if err != nil {
-		t.Fatal(err)
+		w.Fatal(err)
 	}
-	return bin
-}
-
-func (p *person) start() {
-	p.Helper()
-	p.screen.Reset()
-	if p.args == nil {
-		p.args = []string{"init"}
-	}
-	// who waits for what does not come sees the terminal close
-	ctx, cancel := context.WithTimeout(p.Context(), time.Minute)
-	p.Cleanup(cancel)
-	p.command = exec.CommandContext(ctx, "ralph", p.args...) // TestMain puts it on PATH
-	p.command.Dir = p.dir
-	p.command.Env = append(os.Environ(), "CI=", "GITHUB_ACTIONS=")
-	if p.path != "" {
-		p.command.Env = append(p.command.Env, "PATH="+p.path)
-	}
-	var err error
-	if p.terminal, err = pty.Start(p.command); err != nil {
-		p.Fatal(err)
-	}
-	p.Cleanup(func() { _ = p.terminal.Close() })
+	w.env = append(w.env, "PATH="+bin)
+	w.run(true, "ralph", w.args...)
 }
 
 // sees waits until the screen ends with a text.
-func (p *person) sees(text string) {
-	p.Helper()
-	for !strings.HasSuffix(p.screen.String(), text) {
-		if err := p.look(); err != nil {
-			p.Fatalf("waiting for %q: %v; the screen is:\n%s", text, err, p.screen.String())
-		}
-	}
+func (w *work) sees(text string) {
+	w.Helper()
+	w.waitFor("the screen ends with "+text, func() bool { return strings.HasSuffix(w.stderr.String(), text) })
 }
 
-func (p *person) look() error {
-	some := make([]byte, 1024)
-	n, err := p.terminal.Read(some)
-	p.screen.WriteString(strings.ReplaceAll(string(some[:n]), "\r", ""))
-	return err
-}
-
-func (p *person) types(keys string) {
-	p.Helper()
-	if _, err := p.terminal.WriteString(keys); err != nil {
-		p.Fatal(err)
-	}
-}
-
-// leaves waits for the end and returns the exit code.
-func (p *person) leaves() int {
-	p.Helper()
-	for p.look() == nil {
-	}
-	var exit *exec.ExitError
-	if err := p.command.Wait(); err != nil && !errors.As(err, &exit) {
-		p.Fatal(err)
-	}
-	return p.command.ProcessState.ExitCode()
-}
-
-func (p *person) file(name string) string {
-	content, _ := os.ReadFile(filepath.Join(p.dir, name))
+func (w *work) file(name string) string {
+	content, _ := os.ReadFile(filepath.Join(w.dir, name))
 	return string(content)
 }
 
@@ -147,8 +80,9 @@ func TestInitOnATerminal(t *testing.T) { // S1-44
 		p.sees(line[0])
 		p.types(line[1])
 	}
-	if code := p.leaves(); code != 0 || p.screen.String() != exampleFlow {
-		t.Errorf("exit code %d; the screen is:\n%s", code, p.screen.String())
+	p.ends(0)
+	if p.stderr.String() != exampleFlow {
+		t.Errorf("the screen is:\n%s", p.stderr.String())
 	}
 	for _, want := range []string{`"--model"`, `"Fix lint errors only. Do not change behavior."`,
 		`"outputTruncateChars": 5000`, `"maximumIterations": 10`} {
@@ -157,12 +91,12 @@ func TestInitOnATerminal(t *testing.T) { // S1-44
 		}
 	}
 
-	p.start()
-	p.sees("Loaded from .ralph/settings.json\nOverwrite? (y/N): ")
 	before := p.file(".ralph/settings.json")
+	p.asks()
+	p.sees("Loaded from .ralph/settings.json\nOverwrite? (y/N): ")
 	p.types("\n")
-	if code := p.leaves(); code != 0 || p.file(".ralph/settings.json") != before {
-		t.Errorf("exit code %d; the screen is:\n%s", code, p.screen.String())
+	if p.ends(0); p.file(".ralph/settings.json") != before {
+		t.Errorf("the screen is:\n%s", p.stderr.String())
 	}
 }
 
@@ -181,9 +115,8 @@ func TestInitLeftAtAnyQuestion(t *testing.T) {
 			}
 			p.sees(at[0])
 			p.types(key)
-			code := p.leaves()
-			if _, err := os.Stat(filepath.Join(p.dir, ".ralph")); code != 130 || !os.IsNotExist(err) {
-				t.Errorf("%s at %q: exit code %d, %v; the screen is:\n%s", name, at[0], code, err, p.screen.String())
+			if p.ends(130); p.exists(".ralph") {
+				t.Errorf("%s at %q: settings are written; the screen is:\n%s", name, at[0], p.stderr.String())
 			}
 		}
 	}
@@ -191,17 +124,15 @@ func TestInitLeftAtAnyQuestion(t *testing.T) {
 
 // TestInitBelowTheTop: the settings go to where a run looks for them, and only they go into git.
 func TestInitBelowTheTop(t *testing.T) {
-	p := &person{T: t, dir: filepath.Join(t.TempDir(), "below"), path: withoutAgents(t)}
-	if err := os.Mkdir(p.dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	p.sh("git init -q ..")
-	p.start()
+	p := begin(t, "init")
+	p.sh("git init -q; mkdir below")
+	p.dir = filepath.Join(p.dir, "below")
+	p.sh("rm ../agent")
+	p.asks()
 	p.types("codex\n--sandbox, workspace-write\n\n\nmake test\nreplace\n\n\nn\n")
 	p.sees("\nSettings written to ../.ralph/settings.json\n")
-	if code := p.leaves(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	p.ends(0)
+	p.env = append(p.env, "PATH="+os.Getenv("PATH"))
 	got := p.sh("ralph settings show")
 	for _, line := range []string{`agent.command: "codex" (.ralph/settings.json)`,
 		`agent.flags: ["--sandbox","workspace-write"] (.ralph/settings.json)`, `reviewer.command: "codex" (as agent.command)`,
@@ -215,15 +146,4 @@ func TestInitBelowTheTop(t *testing.T) {
 	if got := p.sh("git add .. && git status --short"); got != "A  ../.ralph/.gitignore\nA  ../.ralph/settings.json\n" {
 		t.Errorf("git would take:\n%s", got)
 	}
-}
-
-func (p *person) sh(line string) string {
-	p.Helper()
-	command := exec.Command("sh", "-c", line)
-	command.Dir = p.dir
-	out, err := command.CombinedOutput()
-	if err != nil {
-		p.Fatalf("%s: %v\n%s", line, err, out)
-	}
-	return string(out)
 }
