@@ -85,26 +85,7 @@ func actionYML(old string, host bool) string {
 func yamlText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func settingsPage(t *testing.T, old string) string {
-	var mirrored []string
-	for _, row := range InputTable() {
-		if row.Key == "" {
-			continue
-		}
-		note := ""
-		switch row.setting.Syntax {
-		case byLines:
-			note = ", one command a line; lines that begin with `#` are left out"
-		case byShell:
-			note = ", quoted as in a shell"
-		case byFields:
-			if row.kind == List {
-				note = "; `none` is `[]`"
-			}
-		}
-		mirrored = append(mirrored, fmt.Sprintf("| `%s` | `%s`%s |", row.Name, row.Key, note))
-	}
-	text := replaceTable(t, old, "| key | default | meaning |", settingRows(t, "", Table()))
-	return replaceTable(t, text, "| input | key |", mirrored)
+	return replaceTable(t, old, "| key | default | meaning |", settingRows(t, "", Table()))
 }
 
 func settingRows(t *testing.T, above string, rows []Setting) (lines []string) {
