@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // nothingTwice holds that no address is read twice in one run. What another call has changed meanwhile is not read
@@ -33,36 +34,12 @@ func (w *world) nothingTwice() {
 
 // stories is a plan of n stories.
 func stories(n int) string {
-	var list []string
-	for i := 1; i <= n; i++ {
-		list = append(list, fmt.Sprintf(`    {
-      "id": "US-%03d",
-      "title": "Line %d",
-      "description": "One more line.",
-      "acceptanceCriteria": [
-        "it is there"
-      ],
-      "priority": %d,
-      "passes": false,
-      "reviewStatus": null,
-      "reviewCount": 0,
-      "reviewFeedback": "",
-      "notes": "",
-      "dependsOn": []
-    }`, i, i, i))
+	p := plan.Plan{Project: "demo", BranchName: "ralph/lines", Description: "Lines", VerifyCommands: []string{"true"}}
+	for i := range n {
+		p.Stories = append(p.Stories, plan.Story{ID: fmt.Sprintf("US-%03d", i+1), Title: fmt.Sprint("Line ", i+1),
+			Description: "One more line.", AcceptanceCriteria: []string{"it is there"}, Priority: float64(i + 1)})
 	}
-	return `{
-  "project": "demo",
-  "branchName": "ralph/lines",
-  "description": "Lines",
-  "verifyCommands": [
-    "true"
-  ],
-  "userStories": [
-` + strings.Join(list, ",\n") + `
-  ]
-}
-`
+	return string(p.Marshal())
 }
 
 // TestCallBudgetOfAPlan: also in thirty iterations, for ten stories of which five are sent back once, an iteration

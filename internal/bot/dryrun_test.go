@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // explain says what an event would come to, as a job of it sees it.
@@ -22,51 +23,91 @@ func (w *world) explain(name string, payload []byte) (Preview, error) {
 	return a.DryRun(context.Background(), w.dir)
 }
 
-// TestExplainSaysWhatAJobSays: what an event is said to come to is what the job of it then says, sentence by sentence,
-// and saying so writes nothing.
+// TestExplainSaysWhatAJobSays: what comes to nothing says why, in the job's log, its summary or a comment, and the dry run
+// says the same, writing nothing. Who may not ask gets no more than a reaction, and leaves no branch.
 func TestExplainSaysWhatAJobSays(t *testing.T) {
 	t.Parallel()
-	comment := func(who, body string) func(*world) (string, []byte) {
+	type asks = func(w *world) (event string, payload []byte)
+	on := func(number func(w *world) int, who, body string) asks {
 		return func(w *world) (string, []byte) {
 			return "issue_comment", w.gh.CommentPayload(owner, name,
-				w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: who, Body: body}))
+				w.gh.AddComment(owner, name, number(w), fake.Comment{Author: who, Body: body}))
 		}
 	}
-	label := func(label, who string) func(*world) (string, []byte) {
+	comment := func(who, body string) asks { return on(func(w *world) int { return w.issue }, who, body) }
+	label := func(label, who string) asks {
 		return func(w *world) (string, []byte) {
 			w.gh.Label(owner, name, w.issue, label, who)
 			return "issues", w.gh.LabeledPayload(owner, name, w.issue, label, who)
 		}
 	}
-	tests := []struct {
-		name  string
-		event func(*world) (string, []byte)
-		does  string
-	}{
-		{"a label by a stranger", label("ralph", "mallory"), "refuse"},
-		{"another label", label("bug", "alice"), "nothing"},
-		{"a comment for somebody else", comment("alice", "looks good"), "nothing"},
-		{"a comment of ralph's own", comment("github-actions[bot]", "/ralph run"), "nothing"},
-		{"a command of a stranger's", comment("mallory", "/ralph run"), "refuse"},
-		{"a command of another bot's", comment("renovate[bot]", "/ralph run"), "refuse"},
-		{"a command that there is not", comment("alice", "/ralph dance"), "answer"},
-		{"help", comment("alice", "/ralph help"), "tell"},
-		{"status", comment("alice", "/ralph status"), "tell"},
-		{"stop where nothing runs", comment("alice", "/ralph stop"), "drop"},
-		{"fix where there is no pull request", comment("alice", "/ralph fix"), "drop"},
-		{"an issue that was closed", func(w *world) (string, []byte) {
-			w.gh.CloseIssue(owner, name, w.issue)
-			return "issues", w.gh.ClosedPayload(owner, name, w.issue, "mallory")
-		}, "ignore"},
-		{"a fork", func(w *world) (string, []byte) {
-			n := w.gh.AddPull(owner, name, fake.Pull{Title: "mine", Head: "mine", HeadRepo: "mallory/demo", Author: "mallory"})
-			return "issue_comment", w.gh.CommentPayload(owner, name,
-				w.gh.AddComment(owner, name, n, fake.Comment{Author: "alice", Body: "/ralph fix"}))
-		}, "refuse"},
-		{"a schedule with nothing to do",
-			func(w *world) (string, []byte) { return "schedule", w.gh.SchedulePayload(owner, name) }, "sweep"},
+	after := func(first asks, then func(w *world)) asks {
+		return func(w *world) (string, []byte) {
+			event, payload := first(w)
+			then(w)
+			return event, payload
+		}
 	}
-	for _, tt := range tests {
+	closes := func(w *world) { w.gh.CloseIssue(owner, name, w.issue) }
+	pull := func(from string) func(w *world) int {
+		return func(w *world) int {
+			return w.gh.AddPull(owner, name, fake.Pull{Title: "mine", Head: "mine", HeadRepo: from, Author: "alice"})
+		}
+	}
+	reads := "mallory has read permission"
+	for _, tt := range []struct {
+		name  string
+		event asks
+		does  string
+		want  loop.Outcome
+		says  string // beside what the dry run says
+	}{
+		{"a label by a stranger", label("ralph", "mallory"), "refuse", loop.Refused, reads},
+		{"a label by someone with the role triage", after(label("ralph", "mallory"), func(w *world) {
+			w.gh.SetPermission(owner, name, "mallory", "triage")
+		}), "refuse", loop.Refused, reads},
+		{"a label by someone whom the issue's log does not name", func(w *world) (string, []byte) {
+			w.gh.Label(owner, name, w.issue, "ralph", "mallory")
+			return "issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")
+		}, "refuse", loop.Refused, reads},
+		{"a label where no permission can be read", after(label("ralph", "alice"), func(w *world) {
+			w.gh.Fail(fake.Fault{Match: "GET /repos/.../permission", Status: 404, Times: -1})
+		}), "refuse", loop.Refused, ""},
+		{"run again by a stranger", after(label("ralph", "alice"), func(w *world) {
+			w.env["GITHUB_TRIGGERING_ACTOR"], w.env["GITHUB_RUN_ATTEMPT"] = "mallory", "2"
+		}), "refuse", loop.Refused, reads},
+		{"a label that was taken off", after(label("ralph", "alice"), func(w *world) {
+			w.gh.Unlabel(owner, name, w.issue, "ralph", "alice")
+		}), "nothing", "", "the request was withdrawn"},
+		{"a label on an issue that was closed", after(label("ralph", "alice"), closes), "nothing", "", "is closed"},
+		{"a command on an issue that was closed", after(comment("alice", "/ralph run"), closes), "drop", "", "is closed"},
+		{"another label", label("bug", "alice"), "nothing", "", ""},
+		{"a comment for somebody else", comment("alice", "/ralphael has an idea"), "nothing", "", ""},
+		{"a comment of ralph's own", after(comment("github-actions[bot]", "/ralph run"), func(w *world) {
+			w.inputs["allowed_bots"] = "github-actions[bot]"
+		}), "nothing", "", "is ralph itself, which does not follow its own events"},
+		{"a command of a stranger's", comment("mallory", "/ralph run"), "refuse", loop.Refused, reads},
+		{"a command of another bot's", comment("renovate[bot]", "/ralph run"), "refuse", loop.Refused, ""},
+		{"a command that there is not", comment("alice", "/ralph dance"), "answer", "", ""},
+		{"help", comment("alice", "/ralph help"), "tell", "", ""},
+		{"status", comment("alice", "/ralph status"), "tell", "", ""},
+		{"stop where nothing runs", comment("alice", "/ralph stop"), "drop", "", ""},
+		{"fix where there is no pull request", comment("alice", "/ralph fix"), "drop", "", ""},
+		{"run on another's pull request", on(pull(""), "alice", "/ralph run"), "drop", "", "is not one that ralph opened"},
+		{"an issue that nobody worked on is closed", func(w *world) (string, []byte) {
+			closes(w)
+			return "issues", w.gh.ClosedPayload(owner, name, w.issue, "mallory")
+		}, "ignore", "", ""},
+		{"an issue is edited", func(w *world) (string, []byte) {
+			was := w.gh.Issue(owner, name, w.issue)
+			w.gh.EditIssue(owner, name, w.issue, was.Title, "It divides.")
+			return "issues", w.gh.IssueEditedPayload(owner, name, w.issue, was, "mallory")
+		}, "nothing", "", ""},
+		{"a fork", on(pull("mallory/demo"), "alice", "/ralph fix"), "refuse", loop.Refused,
+			"open an issue here and ask ralph there, or push the branch to this repository"},
+		{"a schedule with nothing to do",
+			func(w *world) (string, []byte) { return "schedule", w.gh.SchedulePayload(owner, name) }, "sweep", "", ""},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -85,12 +126,31 @@ func TestExplainSaysWhatAJobSays(t *testing.T) {
 				t.Errorf("it does %q, %q; want %q", told.Does, told.Unknown, tt.does)
 			}
 			w.out.Reset()
-			if _, err := w.action(context.Background(), event, payload); err != nil && !invalid.Reported(err) {
-				t.Fatal(err)
+			w.gh.ResetCalls()
+			result, err := w.action(context.Background(), event, payload)
+			if err != nil && !invalid.Reported(err) || result.Outcome != tt.want {
+				t.Fatalf("outcome %q, %v; want %q", result.Outcome, err, tt.want)
 			}
-			said := w.out.String() + strings.Join(w.bodies(w.issue), "\n")
-			if tt.does != "tell" && tt.does != "sweep" && !strings.Contains(strings.ToLower(said), strings.ToLower(told.Why)) {
-				t.Errorf("explained is %q, and the job said\n%s", told.Why, said)
+			if n := len(w.gh.Calls()); tt.does == "sweep" && n > 1 || tt.name == "a comment for somebody else" && n > 0 {
+				t.Errorf("%d calls to do nothing", n)
+			}
+			summary, said := w.file("summary"), ""
+			for _, is := range w.gh.Issues(owner, name) {
+				said += strings.Join(w.bodies(is.Number), "\n")
+				for _, c := range w.gh.Comments(owner, name, is.Number) {
+					if disliked := len(c.Reactions) == 1 && c.Reactions[0].Content == "-1"; disliked != (tt.want == loop.Refused) &&
+						c.Author != "github-actions[bot]" {
+						t.Errorf("reactions %+v", c.Reactions)
+					}
+				}
+			}
+			if tt.want == loop.Refused && (summary == "" || said != "" || len(w.branches()) > 1 || len(w.gh.GitCalls()) > 0) {
+				t.Errorf("refused, with the summary %q, comments %q, branches %v", summary, said, w.branches())
+			}
+			said += w.out.String() + summary
+			if tt.does != "tell" && tt.does != "sweep" && !strings.Contains(strings.ToLower(said), strings.ToLower(told.Why)) ||
+				!strings.Contains(said, tt.says) {
+				t.Errorf("explained is %q, beside %q, and the job said\n%s", told.Why, tt.says, said)
 			}
 		})
 	}

@@ -63,6 +63,10 @@ var journeys = []journey{
 		}
 		return w.commented(pr, "/ralph fix")
 	}},
+	{"a second run, which keeps the work of the first", loop.Done, func(w *world) (string, []byte) {
+		w.must(loop.Done)(w.hasten(w.labelled()))
+		return w.labelled()
+	}},
 	{"a stop of what was left", loop.Interrupted, func(w *world) (string, []byte) {
 		w.left()
 		return w.commented(w.issue, "/ralph stop")

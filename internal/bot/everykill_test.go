@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake"
-	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // writesOf is how many writes a journey makes when nothing goes wrong, and what there is afterwards.
@@ -125,39 +124,6 @@ func TestKilledBetweenAnyTwoWrites(t *testing.T) {
 				})
 			}
 		}
-	}
-	beside(t, jobs)
-}
-
-// TestKilledBeforeTheFirstCommitOfASecondRun: a run that starts fresh, on a branch that an earlier one has pushed,
-// sets that work aside, also when it is killed before it has done so and goes on.
-func TestKilledBeforeTheFirstCommitOfASecondRun(t *testing.T) {
-	seldom(t)
-	t.Parallel()
-	var jobs []func()
-	for nth := 1; nth <= 5; nth++ {
-		jobs = append(jobs, func() {
-			w := newJourney(t, true)
-			w.must(loop.Done)(w.hasten(w.labelled()))
-			branch := w.branches()
-			before := strings.Fields(w.git("rev-list", "--branches"))
-			event, payload := w.labelled()
-			if !w.diesAfter(nth, event, payload) {
-				return
-			}
-			w.late += 2 * time.Hour
-			result, err := w.again(event, payload)
-			if err != nil || result.Outcome != loop.Done {
-				t.Errorf("killed after write %d: outcome %q (%s), %v", nth, result.Outcome, result.Reason, err)
-			}
-			after := w.git("rev-list", "--branches")
-			for _, commit := range before {
-				if !strings.Contains(after, commit) {
-					t.Errorf("killed after write %d: commit %s is lost; the branches were %v and are %v", nth, commit, branch,
-						w.branches())
-				}
-			}
-		})
 	}
 	beside(t, jobs)
 }

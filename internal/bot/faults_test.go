@@ -2,47 +2,12 @@ package bot
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
-
-// TestRunSurvivesGitHub: whatever GitHub's documents say can be tried again is tried again; what only shows the run
-// does not stop it.
-func TestRunSurvivesGitHub(t *testing.T) {
-	t.Parallel()
-	for _, tt := range some(1, []struct {
-		name  string
-		fault fake.Fault
-	}{
-		{"the comment was deleted", fake.Fault{Match: "PATCH /repos/.../comments/*", Status: 404}},
-		{"no requests left for a second", fake.Fault{Match: "PATCH /repos/.../comments/*", RateLimited: true, RetryAfter: 1}},
-		{"slow answers", fake.Fault{Match: "", Delay: 50 * time.Millisecond, Times: -1}},
-	}...) {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.inputs["agent"] = w.script("agent", fixer)
-			w.gh.Fail(tt.fault)
-			w.must(loop.Done)(w.label("alice"))
-			pulls := w.gh.Pulls(owner, name)
-			if len(pulls) != 1 || pulls[0].Draft {
-				t.Fatalf("pull requests: %+v", pulls)
-			}
-			if n := len(w.bodies(pulls[0].Number)); n != 1 {
-				t.Errorf("%d comments on the pull request: %q", n, w.bodies(pulls[0].Number))
-			}
-			if n := len(w.bodies(w.issue)); n < 1 || n > 2 || n == 2 && tt.name != "the comment was deleted" {
-				t.Errorf("%d comments on the issue: %q", n, w.bodies(w.issue))
-			}
-		})
-	}
-}
 
 // TestWhatCannotBeTriedAgain ends with a sentence that says what to do.
 func TestWhatCannotBeTriedAgain(t *testing.T) {
@@ -135,20 +100,12 @@ func TestPushThatFailsIsNotDone(t *testing.T) {
 func TestRefusedPushIsAFinding(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	hook := filepath.Join(w.gh.GitDir(owner, name), "hooks", "pre-receive")
-	if err := os.MkdirAll(filepath.Dir(hook), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	const refuse = `#!/bin/sh
-while read old new ref; do
+	w.refusing(`while read old new ref; do
   if git ls-tree -r --name-only $new | grep -q '^.github/workflows/'; then
     echo "refusing to allow a GitHub App to create or update workflow '.github/workflows/ci.yml' without 'workflows' permission" >&2; exit 1
   fi
 done
-`
-	if err := os.WriteFile(hook, []byte(refuse), 0o700); err != nil { // a program
-		t.Fatal(err)
-	}
+`)
 	w.inputs["agent"] = w.script("agent", approver(`mkdir -p .github/workflows; echo "on: push" > .github/workflows/ci.yml
 case "$p" in *"refusing to allow a GitHub App"*"Nothing of this was pushed"*) rm -r .github/workflows;; esac
 printf 'add() { echo $(($1 + $2)); }\n' > add.sh

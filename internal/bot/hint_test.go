@@ -6,7 +6,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -19,26 +18,9 @@ func TestHint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	told := w.shared("told")
-	agent := `p=$(cat)
-n=$(wc -l < ` + told + `)
-printf '%s\n' "$p" | grep -c 'the moon is full' >> ` + told + `
-echo $n > tried.txt
-if [ $n = 0 ]; then until [ -s ` + w.shared("said") + ` ]; do sleep .05; done; fi
-if [ $n -ge 2 ]; then printf 'add() { echo $(($1 + $2)); }\n' > add.sh; fi
-echo "tried. <response>DONE</response>"
-`
-	w.inputs["agent"], w.inputs["review"] = w.script("agent", agent), "false"
-	beside := w.beside()
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		for w.file("told") == "" {
-			select {
-			case <-t.Context().Done():
-				return
-			default:
-			}
-		}
+	w.inputs["review"] = "false"
+	result := w.must(loop.Done)(w.interrupted(func() {
+		beside := w.beside()
 		id := w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: "alice", Body: "/ralph hint the moon is full"})
 		for range 2 {
 			if r, err := beside.action(context.Background(), "issue_comment",
@@ -50,9 +32,14 @@ echo "tried. <response>DONE</response>"
 			t.Errorf("a stranger's hint: %q", r.Outcome)
 		}
 		w.write("said", "yes")
-	}()
-	result := w.must(loop.Done)(w.label("alice"))
-	<-over
+	}, `p=$(cat)
+n=$(wc -l < `+told+`)
+printf '%s\n' "$p" | grep -c 'the moon is full' >> `+told+`
+echo $n > tried.txt
+if [ $n = 0 ]; then echo x > DIR/begun; until [ -s DIR/said ]; do sleep .05; done; fi
+if [ $n -ge 2 ]; then printf 'add() { echo $(($1 + $2)); }\n' > add.sh; fi
+echo "tried. <response>DONE</response>"
+`))
 	if got := w.file("told"); got != "0\n1\n1\n" {
 		t.Errorf("turns were told so often: %q", got)
 	}
@@ -75,27 +62,18 @@ echo "tried. <response>DONE</response>"
 func TestHintThatIsNotDone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	begun, said := w.shared("begun"), w.shared("said")
-	w.inputs["agent"], w.inputs["review"] = w.script("agent", `p=$(cat)
-case "$p" in *"the moon is full"*) echo 'add() { echo 0; }' > add.sh;;
-*) echo begun > `+begun+`; until [ -s `+said+` ]; do sleep .05; done
-printf 'add() { echo $(($1 + $2)); }\n' > add.sh;; esac
-echo "done. <response>DONE</response>"
-`), "false"
-	beside := w.beside()
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		for w.file("begun") == "" && t.Context().Err() == nil {
-			time.Sleep(20 * time.Millisecond)
-		}
-		if r, err := beside.comment("alice", "/ralph hint the moon is full"); err != nil || r.Outcome != "" {
+	w.inputs["review"] = "false"
+	result := w.must(loop.Done)(w.interrupted(func() {
+		if r, err := w.beside().comment("alice", "/ralph hint the moon is full"); err != nil || r.Outcome != "" {
 			t.Errorf("the hint: %q, %v", r.Outcome, err)
 		}
 		w.write("said", "yes")
-	}()
-	result := w.must(loop.Done)(w.label("alice"))
-	<-over
+	}, `p=$(cat)
+case "$p" in *"the moon is full"*) echo 'add() { echo 0; }' > add.sh;;
+*) echo x > DIR/begun; until [ -s DIR/said ]; do sleep .05; done
+printf 'add() { echo $(($1 + $2)); }\n' > add.sh;; esac
+echo "done. <response>DONE</response>"
+`))
 	done, given := result.State.Iterations[0].Commit.SHA, result.State.GivenUp().Name()
 	if at := strings.TrimSpace(w.git("rev-parse", "ralph/issue-1")); at != done || len(result.State.Iterations) != 1 {
 		t.Errorf("the branch is at %s, done was %s", at, done)

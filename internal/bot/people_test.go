@@ -5,7 +5,6 @@ package bot
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -72,54 +71,6 @@ func TestPeopleAreTold(t *testing.T) {
 	}
 }
 
-// TestWhoeverAskedLastIsTold: a retry by somebody else tells them of its outcome; that of the run before was told
-// already, and is not told again.
-func TestWhoeverAskedLastIsTold(t *testing.T) {
-	seldom(t)
-	t.Parallel()
-	w := newJourney(t, false)
-	w.gh.SetPermission(owner, name, "robin", "write")
-	w.inputs["checks"], w.inputs["max_iterations"] = "test -e good", "1"
-	w.must(loop.Capped)(w.hasten(w.labelled()))
-	w.inputs["checks"] = "true"
-	w.env["GITHUB_RUN_ID"] = "79"
-	id := w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: "robin", Body: "/ralph retry"})
-	w.must(loop.Done)(w.hasten("issue_comment", w.gh.CommentPayload(owner, name, id)))
-	w.clean()
-	got := w.mentions()
-	if len(got) != 1 || !strings.HasPrefix(got[0], "#2 @alice ") {
-		t.Errorf("mentions %q", got)
-	}
-	if p := w.gh.Pulls(owner, name)[0]; fmt.Sprint(p.Requests) != "[robin]" {
-		t.Errorf("asked for a review: %v", p.Requests)
-	}
-}
-
-// inCode is what mentions nobody.
-var inCode = regexp.MustCompile("`[^`\n]*`")
-
-// TestNobodyElseIsMentioned: whatever issue, agent and checks say, the only mention is that of whoever asked.
-func TestNobodyElseIsMentioned(t *testing.T) {
-	t.Parallel()
-	w := newJourney(t, false)
-	w.gh.EditIssue(owner, name, w.issue, "@bob add @carol", "cc @bob, @alice/team")
-	w.inputs["agent"], w.inputs["checks"] = w.script("agent",
-		`echo "# @bob" >> add.sh; echo "@carol, look"; echo "<response>DONE</response>"`), "echo @dave; false"
-	w.must(loop.Capped)(w.hasten(w.labelled()))
-	for _, is := range w.gh.Issues(owner, name) {
-		for _, c := range w.gh.Comments(owner, name, is.Number) {
-			for _, word := range strings.Fields(inCode.ReplaceAllString(c.Body, "")) {
-				if strings.HasPrefix(word, "@") && word != "@alice" && !strings.Contains(c.Body, "```") {
-					t.Errorf("%s is mentioned in\n%s", word, c.Body)
-				}
-			}
-		}
-	}
-	if got := w.mentions(); len(got) != 1 {
-		t.Errorf("mentions %q", got)
-	}
-}
-
 // TestReviewThatGitHubRefuses: a review is never requested from a pull request's author, nor from somebody who does not
 // work here. That is said in the log, and the outcome counts as told.
 func TestReviewThatGitHubRefuses(t *testing.T) {
@@ -135,30 +86,20 @@ func TestReviewThatGitHubRefuses(t *testing.T) {
 	}
 }
 
-// TestLabelsAfterTheMerge: what is merged or closed waits for nobody, and its labels say so.
+// TestLabelsAfterTheMerge: what is merged waits for nobody, and its labels say so.
 func TestLabelsAfterTheMerge(t *testing.T) {
 	t.Parallel()
-	for _, how := range some(1, "merged", "closed") {
-		t.Run(how, func(t *testing.T) {
-			t.Parallel()
-			w := newJourney(t, false)
-			w.gh.Label(owner, name, w.issue, "bug", "alice")
-			w.must(loop.Done)(w.hasten(w.labelled()))
-			if got := w.labels(); got != "bug,ralph:review" && got != "bug, ralph:review" {
-				t.Fatalf("labels %s", got)
-			}
-			w.env["GITHUB_RUN_ID"] = "80"
-			if how == "closed" {
-				w.gh.CloseIssue(owner, name, w.issue)
-				w.must("")(w.action(context.Background(), "issues", w.gh.ClosedPayload(owner, name, w.issue, "alice")))
-			} else {
-				pr := w.gh.Pulls(owner, name)[0].Number
-				w.gh.Merge(owner, name, pr, "alice")
-				w.must("")(w.action(context.Background(), "pull_request_target", w.gh.ClosedPayload(owner, name, pr, "alice")))
-			}
-			if got := w.labels(); got != "bug" {
-				t.Errorf("labels %s", got)
-			}
-		})
+	w := newJourney(t, false)
+	w.gh.Label(owner, name, w.issue, "bug", "alice")
+	w.must(loop.Done)(w.hasten(w.labelled()))
+	if got := w.labels(); got != "bug,ralph:review" {
+		t.Fatalf("labels %s", got)
+	}
+	w.env["GITHUB_RUN_ID"] = "80"
+	pr := w.gh.Pulls(owner, name)[0].Number
+	w.gh.Merge(owner, name, pr, "alice")
+	w.must("")(w.action(context.Background(), "pull_request_target", w.gh.ClosedPayload(owner, name, pr, "alice")))
+	if got := w.labels(); got != "bug" {
+		t.Errorf("labels %s", got)
 	}
 }

@@ -12,49 +12,12 @@ import (
 )
 
 // twoStories is a plan for the world's issue.
-const twoStories = `{
-  "project": "demo",
-  "branchName": "ralph/add",
-  "description": "Make add add",
-  "verifyCommands": [
-    "make test"
-  ],
-  "userStories": [
-    {
-      "id": "US-001",
-      "title": "Make add add",
-      "description": "It subtracts.",
-      "acceptanceCriteria": [
-        "add 2 3 is 5"
-      ],
-      "priority": 1,
-      "passes": false,
-      "reviewStatus": null,
-      "reviewCount": 0,
-      "reviewFeedback": "",
-      "notes": "",
-      "dependsOn": []
-    },
-    {
-      "id": "US-002",
-      "title": "Say what it does",
-      "description": "A file for people.",
-      "acceptanceCriteria": [
-        "README says what add does"
-      ],
-      "priority": 2,
-      "passes": false,
-      "reviewStatus": null,
-      "reviewCount": 0,
-      "reviewFeedback": "",
-      "notes": "",
-      "dependsOn": [
-        "US-001"
-      ]
-    }
-  ]
-}
-`
+var twoStories = string(plan.Plan{Project: "demo", BranchName: "ralph/add", Description: "Make add add",
+	VerifyCommands: []string{"make test"}, Stories: []plan.Story{
+		{ID: "US-001", Title: "Make add add", Description: "It subtracts.", AcceptanceCriteria: []string{"add 2 3 is 5"}, Priority: 1},
+		{ID: "US-002", Title: "Say what it does", Description: "A file for people.",
+			AcceptanceCriteria: []string{"README says what add does"}, Priority: 2, DependsOn: []string{"US-001"}},
+	}}.Marshal())
 
 // storyAgent derives the plan in $derived, implements each story in its iteration, and as a reviewer approves. Where
 // the plan lies it is told.
@@ -91,11 +54,11 @@ func (w *world) answerPlan(tasks string) string {
 	return "cat " + w.dir + "/answer.json"
 }
 
-// later writes a comment some seconds from now, since GitHub keeps whole seconds, and runs its job.
-func (w *world) later(who, body string, seconds int) (loop.Result, error) {
+// later has alice write a comment two seconds from now, since GitHub keeps whole seconds, and runs its job.
+func (w *world) later(number int, body string) (loop.Result, error) {
 	w.t.Helper()
-	at := time.Now().UTC().Truncate(time.Second).Add(time.Duration(seconds) * time.Second)
-	id := w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: who, Body: body, CreatedAt: at})
+	at := time.Now().UTC().Truncate(time.Second).Add(2 * time.Second)
+	id := w.gh.AddComment(owner, name, number, fake.Comment{Author: "alice", Body: body, CreatedAt: at})
 	return w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id))
 }
 
@@ -137,7 +100,7 @@ func TestPlanEditedAndApproved(t *testing.T) {
 	body = edited(body, "Say what it does (needs US-001)", "Say what it does")
 	w.gh.EditCommentAs(owner, name, posted[0].ID, edited(body, "\n#### Change it", "- [ ] Thank people\n\n#### Change it"),
 		"alice")
-	result := w.must(loop.Done)(w.later("alice", "/ralph approve", 2))
+	result := w.must(loop.Done)(w.later(w.issue, "/ralph approve"))
 	if n := len(result.State.Iterations); n != 6 {
 		t.Errorf("%d iterations, want 6: three stories, implemented and reviewed", n)
 	}
@@ -208,13 +171,14 @@ func TestPlanAskedTwice(t *testing.T) {
 		t.Fatalf("asked after an edit: %+v", third)
 	}
 	// The newest one counts.
-	result := w.must(loop.Done)(w.later("alice", "/ralph approve", 2))
+	result := w.must(loop.Done)(w.later(w.issue, "/ralph approve"))
 	if got := result.State.Plan.Stories[1].Title; got != "Describe it" {
 		t.Errorf("ran the story %q", got)
 	}
 }
 
-// TestPlanByLabel: the label that asks for a plan is taken off, and nothing else changes.
+// TestPlanByLabel: the label that asks for a plan is taken off, and nothing else changes, whether its job is run or a sweep
+// finds it.
 func TestPlanByLabel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -229,6 +193,16 @@ func TestPlanByLabel(t *testing.T) {
 	w.gh.Label(owner, name, w.issue, "ralph:plan", "mallory")
 	w.must(loop.Refused)(w.action(context.Background(), "issues",
 		w.gh.LabeledPayload(owner, name, w.issue, "ralph:plan", "mallory")))
+	w.inputs["agent"] = w.planner(w.answerPlan(strings.ReplaceAll(twoStories, "Say what it does", "Describe it")))
+	if result, err := w.sweep(); err != nil || result.Outcome != "" {
+		t.Errorf("labelled by a reader: %s, %v", result.Outcome, err)
+	}
+	w.gh.Unlabel(owner, name, w.issue, "ralph:plan", "alice")
+	w.gh.Label(owner, name, w.issue, "ralph:plan", "alice")
+	w.must(loop.Done)(w.sweep())
+	if plans := w.plans(); len(plans) != 1 || !strings.Contains(plans[0].Body, "Describe it") || w.labels() != "bug" {
+		t.Errorf("plans: %+v, labels: %s", plans, w.labels())
+	}
 }
 
 // TestApprovals that come to nothing say why, and nothing is run.
@@ -245,8 +219,6 @@ func TestApprovals(t *testing.T) {
 	}{
 		{"no plan", nil, "alice", []string{"there is no plan of ralph's on issue"}, ""},
 		{"a stranger's plan", []fake.Comment{{Author: "mallory", Body: offer}}, "alice",
-			[]string{"there is no plan of ralph's"}, ""},
-		{"a stranger's plan quoted", []fake.Comment{{Author: bot, Body: "> " + offer}}, "alice",
 			[]string{"there is no plan of ralph's"}, ""},
 		{"of another issue", []fake.Comment{{Author: bot,
 			Body: strings.Replace(offer, "issue-1", "issue-11", 1)}}, "alice",
@@ -295,26 +267,4 @@ func TestApprovals(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestPlanLineNotUnderstood: a line that means nothing is told with its number and what is allowed, and nothing runs until it is put right.
-func TestPlanLineNotUnderstood(t *testing.T) {
-	seldom(t)
-	t.Parallel()
-	w := newWorld(t)
-	w.inputs["agent"] = w.planner(w.answerPlan(twoStories))
-	w.must(loop.Done)(w.comment("alice", "/ralph plan"))
-	posted := w.plans()[0]
-	w.gh.EditCommentAs(owner, name, posted.ID, edited(posted.Body, "- [ ] **US-002:**", "- [x] **US-002:**"), "alice")
-	w.must(loop.Invalid)(w.later("alice", "/ralph approve", 2))
-	said := w.bodies(w.issue)
-	want := "The plan is not run, and nothing has begun. What is wrong with it:\n\n```text\nthe plan: line 14, “- [x] " +
-		"**US-002:** Say what it does (needs US-001)”: its box is ticked, " +
-		"and nothing of a plan is done before it begins; untick it to keep it, or delete the line to leave it " +
-		"out\n```\n\nEdit the plan's comment, then comment `/ralph approve` again."
-	if last := said[len(said)-1]; !strings.Contains(last, want) || w.git("for-each-ref", "refs/ralph") != "" {
-		t.Errorf("told %s", last)
-	}
-	w.gh.EditCommentAs(owner, name, posted.ID, posted.Body, "alice")
-	w.must(loop.Done)(w.later("alice", "/ralph approve", 4))
 }

@@ -30,16 +30,3 @@ func TestOwnPromptsOfTheBase(t *testing.T) {
 		t.Errorf("%d prompts are the base's:\n%s", n, told)
 	}
 }
-
-// TestMistakenPrompt: a mistake in a template is told before anything is spent.
-func TestMistakenPrompt(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.commit(".ralph/prompts/implement.md", "Do it.\n{{.Nope}}\n")
-	w.inputs["agent"] = w.script("agent", "exit 1")
-	result := w.must(loop.Invalid)(w.label("alice"))
-	if len(result.State.Iterations) != 0 ||
-		!strings.Contains(w.out.String(), ".ralph/prompts/implement.md:2: {{.Nope}} is not known; must be") {
-		t.Errorf("%+v\n%s", result, w.out.String())
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,16 +44,6 @@ func TestMain(m *testing.M) {
 			select {}
 		}
 	}
-	if clone := environ[dieIn]; clone != "" {
-		result, err := Plan(clone, environ["AGENT"], os.Stdout, die)
-		fmt.Println("not killed:", result.Outcome, err)
-		os.Exit(4)
-	}
-	if clone := environ[dieInList]; clone != "" {
-		result, err := listRun(clone, environ["AGENT"], os.Stdout, die)
-		fmt.Println("not killed:", result.Outcome, err)
-		os.Exit(4)
-	}
 	a, err := newAction(environ, os.Stdout)
 	if err != nil {
 		fmt.Println(err)
@@ -70,11 +61,31 @@ func TestMain(m *testing.M) {
 // killed runs the job of an event in a process of its own, which is killed at a record.
 func (w *world) killed(at, event string, payload []byte) {
 	w.t.Helper()
-	var environ []string
-	for k, v := range w.environ(event, payload) {
-		environ = append(environ, k+"="+v)
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	w.out.WriteString(killedAt(w.t, at, environ...))
+	cmd := exec.Command(self)
+	cmd.Env = []string{dieAt + "=" + at}
+	for k, v := range w.environ(event, payload) {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	said, err := cmd.CombinedOutput()
+	if !cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
+		w.t.Fatalf("it was not killed at %s: %v\n%s", at, err, said)
+	}
+	w.out.Write(said)
+}
+
+// noneLost holds that the run's branch still has the commits it had before, a line each.
+func (w *world) noneLost(before string) {
+	w.t.Helper()
+	after := w.git("rev-list", "--branches")
+	for _, c := range strings.Fields(before) {
+		if !strings.Contains(after, c) {
+			w.t.Errorf("commit %s is lost; there are %v", c, w.branches())
+		}
+	}
 }
 
 // TestKilledAtAnyRecord kills the job with SIGKILL right after each type of record, and lets the sweep of another
@@ -106,12 +117,7 @@ func TestKilledAtAnyRecord(t *testing.T) {
 			if err != nil || result.Outcome != loop.Done && !ended {
 				t.Fatalf("after the sweep: %s (%s), %v", result.Outcome, result.Reason, err)
 			}
-			after := w.git("rev-list", "ralph/issue-1", "--not", "main")
-			for _, c := range strings.Fields(before) {
-				if !strings.Contains(after, c) {
-					t.Errorf("commit %s is lost", c)
-				}
-			}
+			w.noneLost(before)
 			want := map[string]int{"committed 1": 1, "judged 1": 1, "posted 2": 1, "turning 2": 1, "posted 3": 1,
 				"committed 2": 2, "committed 3": 3, "judged 3": 3, "ended 1": 3}[at]
 			if n := len(strings.Fields(before)); n != want {
@@ -133,26 +139,6 @@ func TestKilledAtAnyRecord(t *testing.T) {
 				t.Errorf("%d comments on the issue: %q", n, w.bodies(w.issue))
 			}
 		})
-	}
-}
-
-// TestKilledTwice kills the process that had taken the run up again, right after it said so.
-func TestKilledTwice(t *testing.T) {
-	seldom(t)
-	t.Parallel()
-	w := newWorld(t)
-	w.inputs["agent"] = w.script("agent", fixer)
-	w.inputs["max_iterations"] = "1"
-	w.must(loop.Capped)(w.label("alice"))
-	before := w.git("rev-parse", "ralph/issue-1")
-	w.inputs["max_iterations"] = "5"
-	id := w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: "alice", Body: "/ralph retry"})
-	w.killed("resumed 1", "issue_comment", w.gh.CommentPayload(owner, name, id))
-	w.env["GITHUB_RUN_ID"], w.late = "78", 2*time.Hour
-	result := w.must(loop.Done)(w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name)))
-	if n := result.State.Iterations[1].N; n != 2 ||
-		!strings.Contains(w.git("rev-list", "ralph/issue-1"), strings.TrimSpace(before)) {
-		t.Errorf("the second iteration has the number %d", n)
 	}
 }
 
@@ -302,6 +288,7 @@ func TestHeldRunIsLeftAlone(t *testing.T) {
 func TestCancelledJob(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.useApp() // whose tokens end with the job
 	began := w.shared("began")
 	w.inputs["agent"] = w.script("agent", `echo half > half.txt; echo x >> `+began+`; sleep 60`)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -318,8 +305,8 @@ func TestCancelledJob(t *testing.T) {
 		t.Fatalf("outcome %s, %v", result.Outcome, err)
 	}
 	t.Logf("stopped, pushed and reported in %s", time.Since(start))
-	if w.show("ralph/issue-1", "half.txt") != "half\n" {
-		t.Error("what the agent had done is not on the remote")
+	if w.show("ralph/issue-1", "half.txt") != "half\n" || w.refs() != "refs/ralph/runs/issue-1" {
+		t.Errorf("what the agent had done is not on the remote, which has %s", w.refs())
 	}
 	if pulls := w.gh.Pulls(owner, name); len(pulls) != 1 || !pulls[0].Draft {
 		t.Errorf("pull requests: %+v", pulls)
@@ -337,23 +324,14 @@ func TestCancelledJob(t *testing.T) {
 func TestBranchMovedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	asked, pushed := w.shared("asked"), w.shared("pushed")
-	w.inputs["agent"] = w.script("agent", approver(`
-if [ -s `+asked+` ]; then printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo 2 >> `+asked+`; until [ -s `+pushed+` ]; do sleep 0.05; done
-else echo first > first.txt; echo 1 >> `+asked+`; fi; echo "<response>DONE</response>"`))
-	go func() {
-		for strings.Count(w.file("asked"), "\n") < 2 {
-			time.Sleep(10 * time.Millisecond)
-		}
+	result := w.must(loop.Done)(w.interrupted(func() {
 		_, err := w.gh.CommitFiles(owner, name, "ralph/issue-1", "by a person", map[string]string{"person.txt": "hello"})
 		if err != nil {
 			t.Error(err)
 		}
-		_ = os.WriteFile(pushed, []byte("x"), 0o600)
-	}()
-	w.gh.Label(owner, name, w.issue, "ralph", "alice")
-	result := w.must(loop.Done)(w.action(context.Background(), "issues",
-		w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")))
+		w.write("pushed", "x")
+	}, approver(`if [ -e first.txt ]; then printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo x >> DIR/begun; until [ -s DIR/pushed ]; do sleep 0.05; done
+else echo first > first.txt; fi; echo "<response>DONE</response>"`)))
 	for _, file := range []string{"first.txt", "person.txt"} {
 		if w.show("ralph/issue-1", file) == "" {
 			t.Errorf("%s is lost", file)

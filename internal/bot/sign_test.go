@@ -4,7 +4,6 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -98,28 +97,5 @@ func TestSignedRun(t *testing.T) {
 	}
 	if masks == 0 {
 		t.Error("the key is not masked")
-	}
-}
-
-// TestKeyThatCannotSign ends a run before anything is begun, in a sentence that quotes nothing of it.
-func TestKeyThatCannotSign(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	key := signingKey(t, "secret")
-	w.inputs["signing_key"] = key
-	w.inputs["agent"] = w.script("agent", "touch "+w.shared("ran")+"; echo x")
-	result, err := w.label("alice")
-	if result.Outcome != loop.Invalid || err == nil ||
-		!strings.HasPrefix(err.Error(), "input signing_key is a key with a passphrase") {
-		t.Errorf("%s, %v", result.Outcome, err)
-	}
-	if b := w.branches(); len(b) != 1 || strings.Contains(w.git("for-each-ref"), "refs/ralph") {
-		t.Errorf("there are %q", b)
-	}
-	if _, err := os.Stat(filepath.Join(w.dir, "work")); err == nil {
-		entries, _ := os.ReadDir(filepath.Join(w.dir, "work"))
-		if len(entries) != 0 {
-			t.Errorf("left behind: %v", entries)
-		}
 	}
 }

@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"maps"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,16 +11,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// stopped runs the job of a label beside, and has somebody stop it once its agent is at work.
-func (w *world) stopped(stop func()) (loop.Result, error) {
+// interrupted runs the job of a label beside, and has something happen once its agent has written the file begun.
+func (w *world) interrupted(by func(), agent string) (loop.Result, error) {
 	w.t.Helper()
-	return w.stoppedIn(stop, "echo half > half.txt; echo x >> "+w.shared("begun")+"; sleep 60")
-}
-
-// stoppedIn is stopped with an agent that writes the file begun when it may be stopped.
-func (w *world) stoppedIn(stop func(), agent string) (loop.Result, error) {
-	w.t.Helper()
-	w.inputs["agent"] = w.script("agent", agent)
+	w.shared("begun")
+	w.inputs["agent"] = w.script("agent", strings.ReplaceAll(agent, "DIR", w.dir))
 	w.gh.Label(owner, name, w.issue, "ralph", "alice")
 	a, err := newAction(w.environ("issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")), &w.out)
 	if err != nil {
@@ -48,7 +42,7 @@ func (w *world) stoppedIn(stop func(), agent string) (loop.Result, error) {
 		}
 		if !told && w.file("begun") != "" {
 			told = true
-			stop()
+			by()
 		}
 	}
 }
@@ -59,21 +53,26 @@ func (w *world) beside() *world {
 		env: map[string]string{"GITHUB_RUN_ID": "78"}}
 }
 
-// TestStop: a run is stopped by a command, by closing its issue and by taking its label off; what it has done is kept,
-// and going on with it is one command (B-09).
+// TestStop: a run is stopped by closing its issue, by taking its label off, and by what people do on its draft, which is
+// about the run that works on it; what it has done is kept, and continuing is one command (B-09).
 func TestStop(t *testing.T) {
 	t.Parallel()
 	for _, tt := range some(1, []struct {
 		name, want string
-		stop       func(w *world) (loop.Result, error)
+		stop       func(w *world, pull int) (loop.Result, error)
 	}{
-		{"a command", "asked to stop by alice",
-			func(w *world) (loop.Result, error) { return w.comment("alice", "/ralph stop") }},
-		{"the issue is closed", "issue closed by mallory", func(w *world) (loop.Result, error) {
+		{"the pull request is closed", "pull request closed by alice", func(w *world, pull int) (loop.Result, error) {
+			w.gh.CloseIssue(owner, name, pull)
+			return w.action(context.Background(), "pull_request_target", w.gh.ClosedPayload(owner, name, pull, "alice"))
+		}},
+		{"a command on the pull request", "asked to stop by alice", func(w *world, pull int) (loop.Result, error) {
+			return w.commentOn(pull, "alice", "/ralph stop")
+		}},
+		{"the issue is closed", "issue closed by mallory", func(w *world, _ int) (loop.Result, error) {
 			w.gh.CloseIssue(owner, name, w.issue)
 			return w.action(context.Background(), "issues", w.gh.ClosedPayload(owner, name, w.issue, "mallory"))
 		}},
-		{"the label is taken off", "label ralph:running taken off by alice", func(w *world) (loop.Result, error) {
+		{"the label is taken off", "label ralph:running taken off by alice", func(w *world, _ int) (loop.Result, error) {
 			w.gh.Unlabel(owner, name, w.issue, "ralph:running", "alice")
 			return w.action(context.Background(), "issues",
 				w.gh.UnlabeledPayload(owner, name, w.issue, "ralph:running", "alice"))
@@ -82,22 +81,29 @@ func TestStop(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			result, err := w.stopped(func() {
-				if r, err := tt.stop(w.beside()); err != nil || r.Outcome != "" {
+			result, err := w.interrupted(func() {
+				pull := w.gh.Pulls(owner, name)[0].Number
+				if r, err := w.beside().commentOn(pull, "alice", "/ralph status"); err != nil || r.Outcome != "" {
+					t.Errorf("the status: %q, %v", r.Outcome, err)
+				}
+				bodies := w.bodies(pull)
+				if last := bodies[len(bodies)-1]; !strings.Contains(last, "iteration 1") {
+					t.Errorf("the status on the pull request:\n%s", last)
+				}
+				if r, err := tt.stop(w.beside(), pull); err != nil || r.Outcome != "" {
 					t.Errorf("stopping: %q, %v", r.Outcome, err)
 				}
-			})
+			}, "if [ -e half.txt ]; then echo x >> DIR/begun; sleep 60; fi; echo half > half.txt")
 			if err != nil || result.Outcome != loop.Interrupted || result.Reason != tt.want {
 				t.Fatalf("outcome %q (%s), %v", result.Outcome, result.Reason, err)
 			}
-			if w.show("ralph/issue-1", "half.txt") != "half\n" || w.git("for-each-ref", "refs/ralph/leases") != "" ||
-				w.labels() != "" {
-				t.Errorf("half.txt: %q, leases: %s, labels: %s", w.show("ralph/issue-1", "half.txt"),
-					w.git("for-each-ref", "refs/ralph/leases"), w.labels())
+			if w.show("ralph/issue-1", "half.txt") != "half\n" || w.refs() != "refs/ralph/runs/issue-1" || w.labels() != "" {
+				t.Errorf("half.txt: %q, refs: %s, labels: %s", w.show("ralph/issue-1", "half.txt"), w.refs(), w.labels())
 			}
-			if body := w.bodies(w.gh.Pulls(owner, name)[0].Number)[0]; !strings.Contains(strings.ToLower(body), tt.want) ||
+			pull := w.gh.Pulls(owner, name)[0]
+			if body := w.bodies(pull.Number)[0]; !pull.Draft || !strings.Contains(strings.ToLower(body), tt.want) ||
 				!strings.Contains(body, "/ralph continue") {
-				t.Errorf("the comment:\n%s", body)
+				t.Errorf("the pull request %+v, with the comment:\n%s", pull, body)
 			}
 		})
 	}
@@ -127,13 +133,12 @@ func TestRunLooksAtItsIssue(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			begun, goes := w.shared("begun"), filepath.Join(w.dir, "goes")
 			w.inputs["checks"], w.inputs["review"] = "true", "false"
-			result, err := w.stoppedIn(func() {
+			result, err := w.interrupted(func() {
 				tt.what(w)
 				w.script("goes", "")
 			}, `if [ -e half.txt ]; then echo whole > half.txt; echo "<response>DONE</response>"; exit; fi
-echo half > half.txt; echo x >> `+begun+`; until [ -e `+goes+` ]; do sleep 0.1; done`)
+echo half > half.txt; echo x >> DIR/begun; until [ -e DIR/goes ]; do sleep 0.1; done`)
 			if err != nil || result.Outcome != tt.want || tt.why != "" && result.Reason != tt.why {
 				t.Fatalf("outcome %q (%s), %v", result.Outcome, result.Reason, err)
 			}
@@ -166,13 +171,12 @@ func TestTextsNameWhatWorks(t *testing.T) {
 				w.commit(".github/workflows/ralph.yml", tt.workflow)
 			}
 			w.env["GITHUB_WORKFLOW_SHA"] = strings.TrimSpace(w.git("rev-parse", "main"))
-			begun, goes := w.shared("begun"), filepath.Join(w.dir, "goes")
 			w.inputs["checks"] = "make test"
 			var told []string
-			w.must(loop.Done)(w.stoppedIn(func() {
+			w.must(loop.Done)(w.interrupted(func() {
 				told = w.bodies(w.issue)
 				w.script("goes", "")
-			}, approver("echo x >> "+begun+"; until [ -e "+goes+` ]; do sleep 0.1; done
+			}, approver(`echo x >> DIR/begun; until [ -e DIR/goes ]; do sleep 0.1; done
 printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo '<response>DONE</response>'`)))
 			pull := w.gh.Pulls(owner, name)[0]
 			told = append(append(append(told, w.bodies(w.issue)...), w.bodies(pull.Number)...), pull.Body, w.file("summary"))
@@ -191,63 +195,17 @@ printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo '<response>DONE</response
 	}
 }
 
-// TestStopOnThePullRequest: from the moment that there is a draft, what people do there is about the run that works on
-// it.
-func TestStopOnThePullRequest(t *testing.T) {
-	t.Parallel()
-	for _, tt := range some(1, []struct {
-		name, want string
-		stop       func(w *world, pull int) (loop.Result, error)
-	}{
-		{"it is closed", "pull request closed by alice", func(w *world, pull int) (loop.Result, error) {
-			w.gh.CloseIssue(owner, name, pull)
-			return w.action(context.Background(), "pull_request_target", w.gh.ClosedPayload(owner, name, pull, "alice"))
-		}},
-		{"a command", "asked to stop by alice", func(w *world, pull int) (loop.Result, error) {
-			id := w.gh.AddComment(owner, name, pull, fake.Comment{Author: "alice", Body: "/ralph stop"})
-			return w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id))
-		}},
-	}...) {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			result, err := w.stoppedIn(func() {
-				pull := w.gh.Pulls(owner, name)[0].Number
-				asked := w.beside()
-				id := w.gh.AddComment(owner, name, pull, fake.Comment{Author: "alice", Body: "/ralph status"})
-				if r, err := asked.action(context.Background(), "issue_comment",
-					w.gh.CommentPayload(owner, name, id)); err != nil || r.Outcome != "" {
-					t.Errorf("the status: %q, %v", r.Outcome, err)
-				}
-				bodies := w.bodies(pull)
-				if last := bodies[len(bodies)-1]; !strings.Contains(last, "iteration 1") {
-					t.Errorf("the status on the pull request:\n%s", last)
-				}
-				if r, err := tt.stop(w.beside(), pull); err != nil || r.Outcome != "" {
-					t.Errorf("stopping: %q, %v", r.Outcome, err)
-				}
-			}, "if [ -e half.txt ]; then echo x >> "+w.shared("begun")+"; sleep 60; fi; echo half > half.txt")
-			if err != nil || result.Outcome != loop.Interrupted || result.Reason != tt.want {
-				t.Fatalf("outcome %q (%s), %v", result.Outcome, result.Reason, err)
-			}
-			if pull := w.gh.Pulls(owner, name)[0]; !pull.Draft {
-				t.Error("the pull request is ready for review")
-			}
-		})
-	}
-}
-
 // TestContinue goes on with a run that was stopped; nothing that was done is done again.
 func TestContinue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	before, err := w.stopped(func() { _, _ = w.beside().comment("alice", "/ralph stop") })
-	if err != nil || before.Outcome != loop.Interrupted {
+	before, err := w.interrupted(func() { _, _ = w.beside().comment("alice", "/ralph stop") },
+		"echo half > half.txt; echo x >> DIR/begun; sleep 60")
+	if err != nil || before.Outcome != loop.Interrupted || before.Reason != "asked to stop by alice" {
 		t.Fatalf("%s, %v", before.Outcome, err)
 	}
 	w.env["GITHUB_RUN_ID"] = "78"
-	if result, err := w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name)); err != nil ||
-		result.Outcome != "" {
+	if result, err := w.sweep(); err != nil || result.Outcome != "" {
 		t.Errorf("a sweep took up what somebody stopped: %s, %v", result.Outcome, err)
 	}
 	w.inputs["agent"] = w.script("agent", fixer)
@@ -319,18 +277,8 @@ func TestOtherWorkflowsJudge(t *testing.T) {
 	w := newWorld(t)
 	w.inputs["ci_gate"] = "wait"
 	w.inputs["agent"] = w.script("agent", `p=$(cat)
-case "$p" in *"# Review"*) ;; *) (cd "$PWD"; :) ;; esac
 case "$p" in *"CI says no"*) touch again.txt;; esac
 printf '%s' "$p" | `+w.script("worker", fixer))
-	conclude := func(sha, conclusion string) {
-		id, jobs := w.gh.AddWorkflowRun(owner, name,
-			fake.WorkflowRun{Name: "CI", Branch: "ralph/issue-1", SHA: sha, Conclusion: conclusion,
-				Jobs: []fake.Job{{Name: "test", Conclusion: conclusion}}})
-		if conclusion == "failure" {
-			w.gh.SetJobLog(owner, name, jobs[0], "2026-11-21T09:30:00.0000000Z ##[error]CI says no\n")
-		}
-		_ = id
-	}
 	w.gh.Label(owner, name, w.issue, "ralph", "alice")
 	a, err := newAction(w.environ("issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")), &w.out)
 	if err != nil {
@@ -340,10 +288,17 @@ printf '%s' "$p" | `+w.script("worker", fixer))
 	a.pause = func(context.Context, time.Duration) error {
 		looks++
 		sha := w.gh.BranchSHA(owner, name, "ralph/issue-1")
-		if len(w.gh.CheckRuns(owner, name, sha)) == 0 {
-			conclude(sha, map[bool]string{true: "failure",
-				false: "success"}[w.show("ralph/issue-1", "again.txt") == "" &&
-				!strings.Contains(w.git("ls-tree", "-r", "ralph/issue-1"), "again.txt")])
+		if len(w.gh.CheckRuns(owner, name, sha)) > 0 {
+			return nil
+		}
+		conclusion := "success"
+		if w.git("ls-tree", sha, "again.txt") == "" {
+			conclusion = "failure"
+		}
+		_, jobs := w.gh.AddWorkflowRun(owner, name, fake.WorkflowRun{Name: "CI", Branch: "ralph/issue-1", SHA: sha,
+			Conclusion: conclusion, Jobs: []fake.Job{{Name: "test", Conclusion: conclusion}}})
+		if conclusion == "failure" {
+			w.gh.SetJobLog(owner, name, jobs[0], "2026-11-21T09:30:00.0000000Z ##[error]CI says no\n")
 		}
 		return nil
 	}

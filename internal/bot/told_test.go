@@ -26,51 +26,40 @@ func (w *world) meanwhile(happens func()) (loop.Result, error) {
 	return a.Run(context.Background())
 }
 
-// TestBaseThatHasMoved: work that cannot be merged is not done, and the reports say why.
-func TestBaseThatHasMoved(t *testing.T) {
+// TestWhatHappensMeanwhile: work that cannot be merged is not done, and the reports say why. The job gets no event when a
+// maintainer renames and closes the pull request: it keeps the title and sees the rest at the end.
+func TestWhatHappensMeanwhile(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name, file, want string
-		outcome          loop.Outcome
+	for _, tt := range some(2, []struct {
+		name    string
+		happens func(w *world)
+		outcome loop.Outcome
+		want    string
+		labels  string
 	}{
-		{"in the same lines", "add.sh", "conflicts with main at ", loop.Stuck},
-		{"elsewhere", "other.sh", "green on main at ", loop.Done},
-	} {
+		{"a commit on the same lines", func(w *world) { w.commit("add.sh", "theirs\n") }, loop.Stuck, "conflicts with main at ", "ralph:failed"},
+		{"a commit elsewhere", func(w *world) { w.commit("other.sh", "theirs\n") }, loop.Done, "green on main at ", "ralph:review"},
+		{"closed", func(w *world) {
+			pull := w.gh.Pulls(owner, name)[0]
+			w.gh.EditIssue(owner, name, pull.Number, "Mine", pull.Body)
+			w.gh.CloseIssue(owner, name, pull.Number)
+		}, loop.Done, "is closed: reopen it", ""},
+	}...) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.inputs["agent"] = w.script("agent", fixer)
-			result, err := w.meanwhile(func() { w.commit(tt.file, "theirs\n") })
-			if err != nil || result.Outcome != tt.outcome {
-				t.Fatalf("outcome %s (%s), %v", result.Outcome, result.Reason, err)
+			result, err := w.meanwhile(func() { tt.happens(w) })
+			if err != nil || result.Outcome != tt.outcome || w.labels() != tt.labels {
+				t.Fatalf("outcome %s (%s), %v, labels %s", result.Outcome, result.Reason, err, w.labels())
 			}
-			if text := w.gh.Pulls(owner, name)[0].Body; !strings.Contains(strings.ToLower(text), tt.want) {
+			pull := w.gh.Pulls(owner, name)[0]
+			if text := pull.Body + strings.Join(w.bodies(pull.Number), ""); !strings.Contains(strings.ToLower(text), tt.want) {
 				t.Errorf("the pull request:\n%s", text)
 			}
+			if kept := pull.Title == "Mine"; kept != (tt.name == "closed") {
+				t.Errorf("its title is %s", pull.Title)
+			}
 		})
-	}
-}
-
-// TestClosedPullRequestIsNotReady: the job gets no event when a maintainer renames and closes the pull request. It keeps
-// the title and sees the rest at the end.
-func TestClosedPullRequestIsNotReady(t *testing.T) {
-	seldom(t)
-	t.Parallel()
-	w := newWorld(t)
-	w.inputs["agent"] = w.script("agent", fixer)
-	result, err := w.meanwhile(func() {
-		pull := w.gh.Pulls(owner, name)[0]
-		w.gh.EditIssue(owner, name, pull.Number, "Mine", pull.Body)
-		w.gh.CloseIssue(owner, name, pull.Number)
-	})
-	if err != nil || result.Outcome != loop.Done {
-		t.Fatalf("outcome %s (%s), %v", result.Outcome, result.Reason, err)
-	}
-	pull := w.gh.Pulls(owner, name)[0]
-	if body := w.bodies(pull.Number)[0]; !strings.Contains(body, "is closed: reopen it") {
-		t.Errorf("the comment:\n%s", body)
-	}
-	if w.labels() != "" || pull.Title != "Mine" {
-		t.Errorf("labels = %s, title %s", w.labels(), pull.Title)
 	}
 }

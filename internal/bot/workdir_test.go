@@ -18,41 +18,6 @@ func apart(t *testing.T) *world {
 	return w
 }
 
-// TestWorkingDirectory: agent and checks work there, what is detected is what is there, and what is committed is named
-// from the top.
-func TestWorkingDirectory(t *testing.T) {
-	seldom(t)
-	t.Parallel()
-	w := apart(t)
-	told := w.shared("where")
-	w.inputs["setup"] = "echo setup $(pwd) >> " + told
-	w.inputs["agent"] = w.script("agent", "echo agent $(pwd) >> "+told+"; "+w.script("mend", fixer))
-	result := w.must(loop.Done)(w.label("alice"))
-	if got := result.State.Start.Checks; len(got) != 1 || got[0] != "make test" {
-		t.Errorf("the checks are %q", got)
-	}
-	if text := w.show("ralph/issue-1", "web/add.sh"); text != "# adds\nadd() { echo $(($1 + $2)); }\n" {
-		t.Errorf("web/add.sh is %q", text)
-	}
-	if names := w.git("diff", "--name-only", "main", "ralph/issue-1"); names != "web/add.sh\n" {
-		t.Errorf("changed are %q", names)
-	}
-	var inside, top int
-	for line := range strings.Lines(w.file("where")) {
-		if strings.HasSuffix(line, "/work/web\n") || strings.HasSuffix(line, "/judge/demo/web\n") {
-			inside++
-		} else { // the reviewer, in a checkout of its own
-			top++
-			if strings.HasPrefix(line, "setup") || strings.HasSuffix(line, "/web\n") {
-				t.Errorf("%s", line)
-			}
-		}
-	}
-	if inside < 4 || top < 1 {
-		t.Errorf("%d in web, %d elsewhere:\n%s", inside, top, w.file("where"))
-	}
-}
-
 // TestWorkingDirectoryThatLeadsOut: whatever the agent puts in its place, nothing runs behind it: neither a check nor
 // another turn.
 func TestWorkingDirectoryThatLeadsOut(t *testing.T) {

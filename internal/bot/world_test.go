@@ -226,7 +226,13 @@ func (w *world) label(who string) (loop.Result, error) {
 // comment writes a comment as somebody, and runs the job of it.
 func (w *world) comment(who, body string) (loop.Result, error) {
 	w.t.Helper()
-	id := w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: who, Body: body})
+	return w.commentOn(w.issue, who, body)
+}
+
+// commentOn does so on an issue or a pull request.
+func (w *world) commentOn(number int, who, body string) (loop.Result, error) {
+	w.t.Helper()
+	id := w.gh.AddComment(owner, name, number, fake.Comment{Author: who, Body: body})
 	return w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id))
 }
 
