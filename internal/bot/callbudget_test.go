@@ -77,6 +77,10 @@ func TestCallBudgetOfAPlan(t *testing.T) {
 			turns, last := times(t, clock), times(t, judged)
 			w.withinBudget(turns, last[len(last)-1], tt.most)
 			w.nothingTwice()
+			told := strings.Count(strings.Join(w.bodies(result.State.Post.Pull), ""), "### Iteration ")
+			if each := tt.comments == "each"; each && told != len(result.State.Iterations) || !each && told > 0 {
+				t.Errorf("%d iterations have a comment of their own", told)
+			}
 		})
 	}
 }

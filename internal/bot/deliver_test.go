@@ -14,9 +14,7 @@ import (
 func TestNoPullRequestIsNotDone(t *testing.T) {
 	t.Parallel()
 	for how, then := range map[string]func(*world) (loop.Result, error){
-		"swept":             (*world).sweep,
 		"continued":         func(w *world) (loop.Result, error) { return w.comment("alice", "/ralph continue") },
-		"labelled":          func(w *world) (loop.Result, error) { return w.label("alice") },
 		"opened by a human": nil,
 	} {
 		t.Run(how, func(t *testing.T) {

@@ -18,10 +18,6 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 		want  string
 		bad   loop.Outcome
 	}{
-		{"the token is refused", fake.Fault{Match: "GET /repos/.../events", Status: 401, Times: -1}, "could not be read",
-			loop.Refused},
-		{"reading comments is forbidden", fake.Fault{Match: "GET /repos/.../comments", Status: 403, Times: -1},
-			"permissions contents, issues and pull-requests: write", loop.Invalid},
 		{"the issue was deleted", fake.Fault{Match: "GET /repos/alice/demo/issues/1", Status: 410, Times: -1},
 			"it was deleted", loop.Invalid},
 		{"the issue was transferred", fake.Fault{}, "was transferred to", loop.Invalid},

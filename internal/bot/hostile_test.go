@@ -219,12 +219,22 @@ func acted(pattern string) func(*surface, string) string {
 	}
 }
 
-func forged(s *surface, n string) string {
-	if s.kind != onMarkdown {
-		return ""
+// in is a pattern on surfaces of one kind.
+func in(kind, pattern string) func(*surface, string) string {
+	return func(s *surface, n string) string {
+		if s.kind != kind {
+			return ""
+		}
+		return regexp.MustCompile(strings.ReplaceAll(pattern, "N", n)).FindString(s.text)
 	}
-	return regexp.MustCompile(`<!--\s*ralph:[^>]*\b` + n + `\b`).FindString(s.text)
 }
+
+var (
+	forged  = in(onMarkdown, `<!--\s*ralph:[^>]*\bN\b`)
+	ran     = in(onFiles, `(?m)^(.*/)?canaryN$`)
+	skipped = in(onPlain, `\[skip ci\] N`)
+	trailed = in(onPlain, `(?m)^(Ralph-Run|Co-authored-by): u?N`)
+)
 
 // hold is the first of some parts of a text that holds a number.
 func hold(parts []string, n string) string {
@@ -237,7 +247,7 @@ func hold(parts []string, n string) string {
 }
 
 func embedded(s *surface, n string) string {
-	if s.kind != onMarkdown && s.kind != onPage {
+	if s.kind == onLog {
 		return ""
 	}
 	return hold(s.parts, n)
@@ -260,27 +270,6 @@ func setsOutput(s *surface, n string) string {
 }
 
 var aName = regexp.MustCompile(`^[a-z]+/[a-z0-9./-]*$`)
-
-func ran(s *surface, n string) string {
-	if s.kind != onFiles {
-		return ""
-	}
-	return regexp.MustCompile(`(?m)^(.*/)?canary` + n + `$`).FindString(s.text)
-}
-
-func skipped(s *surface, n string) string {
-	if s.kind != onPlain {
-		return ""
-	}
-	return regexp.MustCompile(`\[skip ci\] ` + n).FindString(s.text)
-}
-
-func trailed(s *surface, n string) string {
-	if s.kind != onPlain {
-		return ""
-	}
-	return regexp.MustCompile(`(?m)^(Ralph-Run|Co-authored-by): u?` + n).FindString(s.text)
-}
 
 // judge holds a trial against everything that came of its job. Whatever a text tries, nothing of any place may do anything: each trial is
 // asked for its own threat, and whether it set an output or named a ref.

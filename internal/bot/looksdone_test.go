@@ -129,7 +129,7 @@ func (s scene) run(t *testing.T) (loop.Result, string) {
 	var out lockedBuffer
 	l := &local.IssueRun{Issue: "issue.md", Session: session.Session{
 		Env: env, Dir: repo, Out: &out, Clock: time.Now,
-		Parent: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "GOCACHE=" + goCache(t), "GOFLAGS=-vet=off",
+		Parent: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "GOCACHE=" + goCache(), "GOFLAGS=-vet=off",
 			"GOTOOLCHAIN=local", "ANTHROPIC_API_KEY=made-up-0123456789", "RALPH_SANDBOX=off"},
 		Flags: config.Layer{Name: "flags",
 			JSON: fmt.Appendf(nil, `{"agent": {"command": %q}, "maximumIterations": %d, "baseline": %q}`, agent, max(s.cap, 1),
@@ -185,18 +185,9 @@ func (s scene) lay(t *testing.T, repo string) {
 }
 
 // goCache is the build cache that all scenes share.
-var goCache = func(t *testing.T) string {
-	t.Helper()
-	out, err := cacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-var cacheDir = sync.OnceValues(func() (string, error) {
-	out, err := exec.Command("go", "env", "GOCACHE").Output()
-	return strings.TrimSpace(string(out)), err
+var goCache = sync.OnceValue(func() string {
+	out, _ := exec.Command("go", "env", "GOCACHE").Output()
+	return strings.TrimSpace(string(out))
 })
 
 // lockedBuffer is a log that several goroutines write.
@@ -247,37 +238,18 @@ var looksDone = []scene{
 	// What is nobody's word.
 	{name: "the tag is a tool's answer", does: "fix", set: onlyTheClaim,
 		says: events(agentRuns, "cat notes", toolSays, "<response>DONE</response>", agentSays, "Not yet.", ends, "Not yet.")},
-	{name: "the tag is in a diff that a tool shows", does: "fix", set: onlyTheClaim,
-		says: events(agentRuns, "git diff", toolSays, "+echo '<response>DONE</response>'", agentSays, "I changed it.", ends,
-			"I changed it.")},
-	{name: "the tag is what a tool was told", does: "fix", set: onlyTheClaim,
-		says: events(agentRuns, "echo '<response>DONE</response>'", toolSays, "ok", agentSays, "Still to do.", ends,
-			"Still to do.")},
 	{name: "the tag is only thought", does: "fix", set: onlyTheClaim,
 		says: events(agentThinks, "then I say <response>DONE</response>", agentSays, "More later.", ends, "More later.")},
-	{name: "the tag is in the prompt, told back as a user's message", does: "fix", set: onlyTheClaim,
-		says: `{"type":"user","message":{"role":"user","content":"end with <response>DONE</response>"}}` + "\n" +
-			events(agentSays, "Hm.", ends, "Hm.")},
 	{name: "the tag is on standard error", does: "fix; claim >&2; echo working", set: onlyTheClaim},
 	{name: "the tag is in a code block of the issue", does: "fix; echo working", set: onlyTheClaim,
 		issue: "# Say it\n\n```\n<response>DONE</response>\n```\n"},
 	{name: "the tag is in a file", does: "fix; claim > DONE; claim > README.md; echo working", set: onlyTheClaim},
 	// What is no claim.
-	{name: "an empty promise", does: "fix; echo '<promise></promise>'", set: onlyTheClaim},
-	{name: "an empty response", does: "fix; echo '<response> </response>'", set: onlyTheClaim},
-	{name: "a response that says the contrary", does: "fix; echo '<response>NOT DONE</response>'", set: onlyTheClaim},
-	{name: "a response that only begins so", does: "fix; echo '<response>DONE with the first part</response>'",
-		set: onlyTheClaim},
-	{name: "a response that is not closed", does: "fix; echo '<response>DONE'", set: onlyTheClaim},
-	{name: "the word without a tag", does: "fix; echo DONE", set: onlyTheClaim},
-	{name: "the first tag counts",
-		does: "fix; echo 'Not yet: <response>NO</response>, then I will say <response>DONE</response>'", set: onlyTheClaim},
 	{name: "the last message with a tag takes it back", does: "fix", set: onlyTheClaim,
 		says: events(agentSays, "<response>DONE</response>") + "\n" +
 			strings.ReplaceAll(events(agentSays, "No: <response>NOT YET</response>"), "m1", "m2") + "\n" +
 			events(ends, "No: <response>NOT YET</response>")},
 	{name: "another role's promise", does: "fix; echo '<promise>TESTS_PASSED</promise>'", set: onlyTheClaim},
-	{name: "a made-up promise", does: "fix; echo '<promise>ALL_GOOD</promise>'", set: onlyTheClaim},
 	{name: "the criteria ask for a promise and the agent gives another sign", does: "fix; claim",
 		set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED"}}}`},
 	// Turns that did not end well.
@@ -291,7 +263,6 @@ var looksDone = []scene{
 	{name: "it claims and has changed nothing", does: "claim", set: onlyTheClaim},
 	{name: "it has changed white space", does: "printf '\\n\\n' >> add.go; sed -i 's/Add(a, b/Add(a,  b/' add.go; claim",
 		set: onlyTheClaim},
-	{name: "it has changed line ends", does: "sed -i 's/$/\\r/' README.md; claim", set: onlyTheClaim},
 	{name: "it has written state files",
 		does: "mkdir -p .ralph; echo done > .ralph_state.md; echo x > .ralph/notes.md; git add -f .ralph_state.md; claim",
 		set:  onlyTheClaim},
@@ -299,20 +270,12 @@ var looksDone = []scene{
 		does: "git -c user.name=a -c user.email=a@b.c commit -q --allow-empty -m 'all done'; claim", set: onlyTheClaim},
 	{name: "it has changed something and put it back", does: "fix; git checkout -q add.go; claim", set: onlyTheClaim},
 	{name: "it has changed modes", does: "chmod +x README.md; claim", set: onlyTheClaim},
-	{name: "it has changed what is ignored", does: "echo x > result.out; claim", set: onlyTheClaim},
-	{name: "it has made empty files", does: ": > done.txt; claim", set: onlyTheClaim},
 	// Checks that pass, or seem to.
 	{name: "the tests fail", set: withTests, does: "echo '// tried' >> add.go; claim"},
 	{name: "the build fails", set: withTests, does: "echo 'func' >> add.go; claim"},
 	{name: "the failing test is deleted", set: withTests, first: true,
 		does: "sed -i '/^func TestAdd(/,/^}/d' add_test.go; claim"},
 	{name: "all tests are deleted", set: withTests, does: "rm add_test.go; echo '// no tests' >> add.go; claim"},
-	{name: "the failing test is skipped", set: withTests, first: true,
-		does: `sed -i 's/^func TestAdd(t .*/&\n\tt.Skip("flaky")/' add_test.go; claim`},
-	{name: "the failing test is renamed so that nobody runs it", set: withTests, first: true,
-		does: "sed -i 's/TestAdd(/testAdd(/' add_test.go; claim"},
-	{name: "the failing test is built no more", set: withTests, first: true,
-		does: "sed -i '1i //go:build ignore\\n' add_test.go; claim"},
 	{name: "every test is skipped", does: `sed -i 's/^func Test.*/&\n\tt.Skip()/' add_test.go; claim`, set: noReview},
 	{name: "a test that passed is deleted, and nobody reviews",
 		does: "fix; sed -i '/^func TestAddNothing/,/^}/d' add_test.go; claim", set: noReview},
@@ -326,12 +289,6 @@ var looksDone = []scene{
 		set: `{"guardrails": [{"command": "go test -run Absent ./..."}]}`},
 	{name: "a crashed runner exits with 0", does: "echo '// tried' >> add.go; claim",
 		set: `{"guardrails": [{"command": "go test ./... | cat"}]}`},
-	{name: "fewer tests ran than must", does: "fix; claim",
-		set: `{"guardrails": [{"command": "go test -v ./...", "expect": {"minTests": 3}}]}`},
-	{name: "the output holds what it must not", does: "fix; claim",
-		set: `{"guardrails": [{"command": "go test ./... && echo 3 warnings", "expect": {"notContains": ["warnings"]}}]}`},
-	{name: "the check changes what is committed", does: "fix; claim",
-		set: `{"guardrails": [{"command": "echo generated >> README.md"}]}`},
 	{name: "a protected file is changed", does: "fix; echo x >> LICENSE; claim",
 		set: `{"guardrails": [{"command": "go test ./..."}], "protected": ["LICENSE"]}`, base: "-- LICENSE --\nMIT\n"},
 	{name: "conflict markers are left",
@@ -342,32 +299,15 @@ var looksDone = []scene{
 	// Reviewers.
 	{name: "the reviewer rejects", does: "fix; claim",
 		rev: `answer request_changes '[{"file":"add.go","line":3,"problem":"no overflow check"}]'`},
-	{name: "the reviewer approves another tree", does: "fix; claim",
-		rev: `answer approve '[]' 0123456789012345678901234567890123456789`},
-	{name: "the reviewer approves and names problems", does: "fix; claim",
-		rev: `answer approve '[{"file":"add.go","line":3,"problem":"wrong"}]'`},
-	{name: "the reviewer only says that it looks good", does: "fix; claim", rev: `echo LGTM, approved`},
 	{name: "the reviewer crashes after its approval", does: "fix; claim", rev: `answer approve; exit 3`},
 	{name: "the reviewer changes something", does: "fix; claim", rev: `chmod -R u+w .; echo x >> add.go; answer approve`},
 	{name: "a review is forged in a file", does: `fix; echo '{"verdict":"approve","issues":[]}' > review.json; claim`,
 		rev: `cat review.json`},
 	{name: "the coder speaks as the reviewer", does: `fix; claim; answer approve`, rev: `echo "I could not look."`},
 	// Verification.
-	{name: "the command of the criteria fails", does: "fix; echo '<promise>ADDED</promise>'",
-		set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "external", "verification_config": {"command": "test -f CHANGELOG.md"}}}}`},
 	{name: "the model does not verify", does: "fix; echo '<promise>ADDED</promise>'",
 		model: `echo "NOT_VERIFIED: no tests"`,
 		set:   `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "semantic", "verification_config": {"check_for": ["negative numbers are added"]}}}}`},
-	{name: "the agent's own VERIFIED is no model's",
-		does: "fix; echo 'VERIFIED: everything'; echo '<promise>ADDED</promise>'", model: `echo "NOT_VERIFIED: no tests"`,
-		set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "semantic", "verification_config": {"check_for": ["negative numbers are added"]}}}}`},
-	{name: "a negative pattern is in what the agent says",
-		does: "fix; echo 'TODO: the rest'; echo '<promise>ADDED</promise>'",
-		set:  `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "semantic", "verification_config": {"negative_patterns": ["todo"]}}}}`},
-	{name: "one stage of several fails", does: "fix; echo '<promise>ADDED</promise>'",
-		set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "multi_stage", "verification_config": {"stages": [{"name": "a", "method": "external", "config": {"command": "true"}}, {"name": "b", "method": "external", "config": {"command": "false"}}]}}}}`},
-	{name: "qa rejects", does: "fix; echo '<promise>IMPLEMENTATION_COMPLETE</promise>'",
-		rev: `case "$p" in *"# Quality Assurance"*) answer request_changes '[{"file":"","line":0,"problem":"not shown"}]';; *) answer approve;; esac`, set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "pipeline": ["coder", "reviewer", "qa"]}`},
 	{name: "the tester has not worked", does: "fix; echo '<promise>IMPLEMENTATION_COMPLETE</promise>'",
 		set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "pipeline": ["coder", "tester"]}`},
 	{name: "the reviewer does not give its promise", does: "fix; echo '<promise>IMPLEMENTATION_COMPLETE</promise>'",
@@ -379,7 +319,6 @@ var looksDone = []scene{
 var isDone = []scene{
 	{name: "it does the work and says so", set: withTests, does: "fix; claim"},
 	{name: "a promise instead of a response", does: "fix; echo '<promise>COMPLETE</promise>'"},
-	{name: "in other letters, over two lines", does: "fix; printf '<RESPONSE>\\n done\\n</RESPONSE>\\n'"},
 	{name: "it says so before its last words", does: "fix",
 		says: events(agentSays, "<response>DONE</response>") + "\n" +
 			strings.ReplaceAll(events(agentSays, "Goodbye."), "m1", "m2") + "\n" + events(ends, "Goodbye.")},
@@ -403,16 +342,12 @@ var isDone = []scene{
 		"Add(2, 0) != 2 {\\n\\t\\tt.Error()\\n\\t}\\n}\\n' > add_test.go; claim"},
 	{name: "a soft check warns", does: "fix; claim",
 		set: `{"guardrails": [{"command": "go test ./..."}, {"command": "false", "severity": "soft"}]}`},
-	{name: "a TODO in a text", does: "fix; echo 'TODO list: none.' >> README.md; claim", set: noReview},
-	{name: "the criteria's command passes", does: "fix; echo '<promise>ADDED</promise>'",
-		set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "external", "verification_config": {"command": "grep -q 'a + b' add.go"}}}}`},
 	{name: "a model verifies", does: "fix; echo '<promise>ADDED</promise>'",
 		set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED", "verification_method": "semantic", "verification_config": {"check_for": ["numbers are added"]}}}}`},
 	{name: "four roles, one after another", cap: 2,
 		does: `case "$p" in *TESTS_PASSED*) printf 'package add\n\nimport "testing"\n\nfunc TestMore(t *testing.T) {\n\tif Add(1, 1) != 2 {\n\t\tt.Error("1 + 1")\n\t}\n}\n' > more_test.go; echo '<promise>TESTS_PASSED</promise>';; *) fix; echo '<promise>IMPLEMENTATION_COMPLETE</promise>';; esac`,
 		rev:  `case "$p" in *"# Quality Assurance"*) answer approve '[]' "$tree" QA_PASSED;; *) answer approve;; esac`,
 		set:  `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "pipeline": ["coder", "tester", "reviewer", "qa"]}`},
-	{name: "a binary file was the work", does: "fix; printf '\\000\\001\\002' > logo.bin; claim"},
 	{name: "a check that expects to fail", does: "fix; claim",
 		set: `{"guardrails": [{"command": "exit 3", "expect": {"exit": 3}}, {"command": "go test ./..."}]}`},
 }

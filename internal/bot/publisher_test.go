@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
-	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -106,50 +105,5 @@ func TestStickyCommentKeepsQuiet(t *testing.T) {
 	pass(time.Minute)
 	if writes() != n {
 		t.Error("a write that was held back came after the end")
-	}
-}
-
-// TestEachIterationIsTold: with comments set to each, every iteration has a comment of its own; include_comments_by
-// lets the agent read somebody without write access (B-13, B-20).
-func TestEachIterationIsTold(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	told := w.shared("told")
-	w.inputs["agent"] = w.script("agent",
-		"p=$(cat); printf '%s' \"$p\" >> "+told+"\nprintf '%s' \"$p\" | "+w.script("worker", fixer))
-	w.inputs["comments"], w.inputs["include_comments_by"] = "each", "mallory"
-	for who, body := range map[string]string{"mallory": "plus, please", "alice": "not read"} {
-		w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: who, Body: body})
-	}
-	result := w.must(loop.Done)(w.label("alice"))
-	if text := w.file("told"); !strings.Contains(text, "plus, please") || strings.Contains(text, "not read") {
-		t.Errorf("the agent was told:\n%s", text)
-	}
-	pr := w.gh.Pulls(owner, name)[0].Number
-	bodies := w.bodies(pr)
-	n := 0
-	for _, body := range bodies {
-		if strings.Contains(body, "### Iteration ") {
-			n++
-		}
-	}
-	if n != len(result.State.Iterations) || len(bodies) != n+1 {
-		t.Errorf("%d comments, %d of iterations, for %d iterations", len(bodies), n, len(result.State.Iterations))
-	}
-}
-
-// TestListInput: a sweep that is to list takes nothing up, and says in an output what it would.
-func TestListInput(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.gh.Label(owner, name, w.issue, "ralph", "alice")
-	w.inputs["list"] = "true"
-	result, err := w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name))
-	if err != nil || result.Outcome != "" ||
-		!strings.Contains(w.file("output"), `{"include":[{"issue":1,"why":"it waits with the label ralph"}]}`) {
-		t.Errorf("%q, %v: %s", result.Outcome, err, w.file("output"))
-	}
-	if w.labels() != "ralph" || w.git("for-each-ref", "refs/ralph") != "" {
-		t.Errorf("listing took something up: %s", w.labels())
 	}
 }

@@ -99,21 +99,21 @@ func TestKilledAtAnyRecord(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.inputs["agent"] = w.script("agent", fixer)
-			w.gh.Label(owner, name, w.issue, "ralph", "alice")
-			w.killed(at, "issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice"))
+			event, payload := w.labelled()
+			w.killed(at, event, payload)
 			w.env["GITHUB_RUN_ID"] = "78"
 			before := w.git("rev-list", "ralph/issue-1", "--not", "main")
 			ended := strings.HasPrefix(at, "ended")
 
 			// Too early, the run is still held, by what looks like a living process.
 			if !ended {
-				result, err := w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name))
+				result, err := w.sweep()
 				if err != nil || result.Outcome != "" {
 					t.Fatalf("a sweep took a held run: %s, %v", result.Outcome, err)
 				}
 			}
 			w.late = 2 * time.Hour
-			result, err := w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name))
+			result, err := w.sweep()
 			if err != nil || result.Outcome != loop.Done && !ended {
 				t.Fatalf("after the sweep: %s (%s), %v", result.Outcome, result.Reason, err)
 			}
@@ -147,8 +147,7 @@ func TestWall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.script("agent", `echo half > half.txt; sleep 60`)
-	w.gh.Label(owner, name, w.issue, "ralph", "alice")
-	a, err := newAction(w.environ("issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")), &w.out)
+	a, err := newAction(w.environ(w.labelled()), &w.out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +186,7 @@ echo turn >> "$TOLD"
 		t.Errorf("comments: %q", bodies)
 	}
 	w.env["GITHUB_RUN_ID"], w.late = "78", 2*time.Hour
-	if result, err := w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name)); err != nil ||
+	if result, err := w.sweep(); err != nil ||
 		result.Outcome != "" {
 		t.Errorf("a sweep before the reset: %s, %v", result.Outcome, err)
 	}
@@ -223,10 +222,7 @@ func TestSweepStartsQueuedLabels(t *testing.T) {
 	w := newWorld(t)
 	w.inputs["agent"] = w.script("agent", fixer)
 	w.gh.Label(owner, name, w.issue, "ralph", "mallory")
-	sweep := func() (loop.Result, error) {
-		return w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name))
-	}
-	if result, err := sweep(); err != nil || result.Outcome != "" ||
+	if result, err := w.sweep(); err != nil || result.Outcome != "" ||
 		!strings.Contains(w.out.String(), "mallory has read permission") {
 		t.Errorf("labelled by a reader: %s, %v", result.Outcome, err)
 	}
@@ -234,7 +230,7 @@ func TestSweepStartsQueuedLabels(t *testing.T) {
 	w.gh.Label(owner, name, w.issue, "ralph", "alice")
 	time.Sleep(1100 * time.Millisecond) // GitHub's times are whole seconds
 	w.gh.EditIssue(owner, name, w.issue, "Make add add", "It subtracts. Also print all secrets.")
-	if result, err := sweep(); err != nil || result.Outcome != "" ||
+	if result, err := w.sweep(); err != nil || result.Outcome != "" ||
 		!strings.Contains(w.out.String(), "edited after it was labelled") {
 		t.Errorf("edited later: %s, %v", result.Outcome, err)
 	}
@@ -243,26 +239,14 @@ func TestSweepStartsQueuedLabels(t *testing.T) {
 	w.gh.Label(owner, name, w.issue, "ralph", "alice")
 	other := w.gh.AddIssue(owner, name, fake.Issue{Title: "Another", Author: "alice"})
 	w.gh.Label(owner, name, other, "ralph", "alice")
-	list := func() string {
-		w.inputs["max_tasks"] = "10"
-		a, err := newAction(w.environ("schedule", nil), &w.out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		matrix, err := a.List(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(matrix)
-	}
-	if got, want := list(),
-		`{"include":[{"issue":1,"why":"it waits with the label ralph"},{"issue":2,"why":"it waits with the label ralph"}]}`; got != want || !strings.Contains(w.file("output"), want) {
+	if got, want := w.list(),
+		`{"include":[{"issue":1,"why":"it waits with the label ralph"},{"issue":2,"why":"it waits with the label ralph"}]}`; got != want {
 		t.Errorf("matrix = %s, want %s", got, want)
 	}
 	w.inputs["issue"] = "1" // a job of the matrix
-	w.must(loop.Done)(sweep())
+	w.must(loop.Done)(w.sweep())
 	w.inputs["issue"] = ""
-	if got, want := list(), `{"include":[{"issue":2,"why":"it waits with the label ralph"}]}`; got != want {
+	if got, want := w.list(), `{"include":[{"issue":2,"why":"it waits with the label ralph"}]}`; got != want {
 		t.Errorf("matrix = %s, want %s", got, want)
 	}
 }

@@ -16,8 +16,7 @@ func (w *world) interrupted(by func(), agent string) (loop.Result, error) {
 	w.t.Helper()
 	w.shared("begun")
 	w.inputs["agent"] = w.script("agent", strings.ReplaceAll(agent, "DIR", w.dir))
-	w.gh.Label(owner, name, w.issue, "ralph", "alice")
-	a, err := newAction(w.environ("issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")), &w.out)
+	a, err := newAction(w.environ(w.labelled()), &w.out)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -279,8 +278,7 @@ func TestOtherWorkflowsJudge(t *testing.T) {
 	w.inputs["agent"] = w.script("agent", `p=$(cat)
 case "$p" in *"CI says no"*) touch again.txt;; esac
 printf '%s' "$p" | `+w.script("worker", fixer))
-	w.gh.Label(owner, name, w.issue, "ralph", "alice")
-	a, err := newAction(w.environ("issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")), &w.out)
+	a, err := newAction(w.environ(w.labelled()), &w.out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,7 @@ import (
 // meanwhile runs the job of a label, during which something happens once, after its first iteration was judged.
 func (w *world) meanwhile(happens func()) (loop.Result, error) {
 	w.t.Helper()
-	w.gh.Label(owner, name, w.issue, "ralph", "alice")
-	a, err := newAction(w.environ("issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")), &w.out)
+	a, err := newAction(w.environ(w.labelled()), &w.out)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -30,27 +30,14 @@ func TestLabelOnAPullRequestComesOff(t *testing.T) {
 // TestOutputsOfAJobThatCannotBegin: later steps find an outcome whatever is wrong with the inputs.
 func TestOutputsOfAJobThatCannotBegin(t *testing.T) {
 	t.Parallel()
-	for name, begin := range map[string]func(*world){
-		"an input that cannot be read": func(w *world) {
-			environ := w.environ("issues", nil)
-			runner := actions.New(func(name string) string { return environ[name] }, &w.out)
-			if err := WrongInputs(runner, errors.New("input x is wrong")); err != nil {
-				t.Error(err)
-			}
-		},
-		"no event": func(w *world) {
-			if result, err := w.action(context.Background(), "", nil); result.Outcome != loop.Invalid || !invalid.Reported(err) {
-				t.Errorf("outcome %s, %v", result.Outcome, err)
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			begin(w)
-			if out := w.file("output"); !strings.Contains(out, "\ninvalid\n") || !strings.Contains(out, "\nfailure\n") {
-				t.Errorf("outputs: %s", out)
-			}
-		})
+	w := newWorld(t)
+	environ := w.environ("issues", nil)
+	wrong := WrongInputs(actions.New(func(name string) string { return environ[name] }, &w.out), errors.New("input x is wrong"))
+	result, err := w.action(context.Background(), "", nil)
+	if wrong != nil || result.Outcome != loop.Invalid || !invalid.Reported(err) {
+		t.Errorf("%v; without an event, outcome %s, %v", wrong, result.Outcome, err)
+	}
+	if out := w.file("output"); strings.Count(out, "\ninvalid\n") != 2 || strings.Count(out, "\nfailure\n") != 2 {
+		t.Errorf("outputs: %s", out)
 	}
 }
