@@ -4,8 +4,6 @@ package e2e_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,19 +78,6 @@ func (p *tab) asks(expression string) string {
 		p.t.Fatalf("%s: %v", expression, err)
 	}
 	return got
-}
-
-// until waits until an expression is true, asked before each frame that is painted.
-func (p *tab) until(expression, what string) {
-	p.t.Helper()
-	got := p.asks(`new Promise((tell) => {
-		let frames = 0;
-		const look = () => (` + expression + `) ? tell('yes') : ++frames > 600 ? tell(document.getElementById('found').textContent) : requestAnimationFrame(look);
-		look();
-	})`)
-	if got != "yes" {
-		p.t.Fatalf("%s: no; the search says %q", what, got)
-	}
 }
 
 // look gives the page a window and a time of day.
@@ -183,22 +168,5 @@ func (p *tab) holds(width int64, file string) {
 		if got != "" {
 			p.t.Errorf("%s at a width of %d: %s", what, width, got)
 		}
-	}
-}
-
-// picture keeps how the page looks, where somebody wants to see it.
-func (p *tab) picture(name string, width int64, scheme string) {
-	p.t.Helper()
-	dir := os.Getenv("RALPH_E2E_SHOTS")
-	if dir == "" {
-		return
-	}
-	png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, strings.Join([]string{name, strconv.FormatInt(width, 10), scheme, "png"}, ".")),
-			png, 0o644)
-	}
-	if err != nil {
-		p.t.Fatal(err)
 	}
 }

@@ -3,16 +3,11 @@
 package e2e_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
 )
@@ -21,10 +16,7 @@ import (
 // none if it only looks so.
 func TestConditions(t *testing.T) {
 	t.Parallel()
-	program := os.Getenv("RALPH_E2E_ACT")
-	if program == "" {
-		t.Skip("left out: RALPH_E2E_ACT names no act; make e2e installs it")
-	}
+	program := tool(t, "RALPH_E2E_ACT")
 	bodies := []string{"/ralph", "/ralph run", "/RALPH stop", "/ralph\nrun", "/ralph\r\nrun", "/ralph\trun", "\r\n/ralph run",
 		"  /Ralph", "/ralphael has an idea", "/ralph:plan", "/ralph!", "/ralph/", "/ralp", "please /ralph run", "> /ralph run",
 		"~", ""}
@@ -57,7 +49,6 @@ func condition(t *testing.T, text string) string {
 // looks at: each has a job of its own in one workflow.
 func starts(t *testing.T, program, condition, place string, bodies []string) []bool {
 	t.Helper()
-	dir := t.TempDir()
 	var flow strings.Builder
 	flow.WriteString("on: [push]\njobs:\n  sweep:\n    if: github.event_name == 'schedule'\n    runs-on: here\n" +
 		"    steps: [{run: exit 1}]\n")
@@ -72,24 +63,15 @@ func starts(t *testing.T, program, condition, place string, bodies []string) []b
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, content := range map[string]string{"event.json": string(payload), "flow.yml": flow.String()} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run(t, exec.Command("git", "-C", dir, "init", "-q"), 0)
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "push", "-W", filepath.Join(dir, "flow.yml"), "-C", dir, "-e",
-		filepath.Join(dir, "event.json"), "-P", "here=-self-hosted", "--no-cache-server")
-	cmd.Env, cmd.Dir = withoutWorkflow(os.Environ()), dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	s := newScene(t)
+	s.write(t, "event.json", string(payload))
+	j := runner{program: program, cache: openDir(t), args: []string{"-P", "here=-self-hosted"}}.do(t, s, "push", flow.String())
+	if j.code != 0 {
+		t.Fatalf("exit code %d\n%s", j.code, j.log())
 	}
 	begun := make([]bool, len(bodies))
 	for i := range bodies {
-		begun[i] = strings.Contains(string(out), fmt.Sprintf("| begun-%d-", i))
+		begun[i] = !j.at(fmt.Sprintf("| begun-%d-", i)).IsZero()
 	}
 	return begun
 }

@@ -48,27 +48,13 @@ func TestRealAgentsNeverHoldTheKey(t *testing.T) {
 	for _, c := range carried {
 		t.Run(fmt.Sprint(c.name, len(c.files)), func(t *testing.T) {
 			t.Parallel()
-			ralph, bin := compiledRalph(t), installed(t, c.name)
 			m := model.New(model.Turn{Text: "I look.", Tools: []model.Tool{model.Bash(seekKey)}},
 				model.Turn{Text: "I write.", Tools: []model.Tool{model.Write("hello.txt", "hello\n")}},
 				model.Turn{Text: "Written.\n<response>DONE</response>"})
 			defer m.Close()
 			m.Key = realKey
-			home, dir := scratch(t), scratch(t)
-			for name, text := range c.files {
-				putFile(t, filepath.Join(home, name), text)
-			}
-			run(t, exec.Command("git", "init", "-q", dir), 0)
-			args := []string{"run", "--prompt", "Create hello.txt", "--agent", c.name, "--gateway", "require", "-m", "1"}
-			if c.model != "" {
-				args = append(args, "--model", c.model)
-			}
-			cmd := exec.CommandContext(t.Context(), ralph, args...)
-			cmd.Dir = dir
-			cmd.Env = append(withoutWorkflow(os.Environ()), "HOME="+home, "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"))
-			for _, pair := range c.env {
-				cmd.Env = append(cmd.Env, strings.ReplaceAll(pair, "{model}", m.URL))
-			}
+			dir := project(t, nil)
+			cmd, home := c.command(t, m.URL, dir, "run", "--prompt", "Create hello.txt", "--gateway", "require", "-m", "1")
 			said := run(t, cmd, 0)
 			dump, err := os.ReadFile(filepath.Join(dir, "dump.txt"))
 			if err != nil || !strings.Contains(string(dump), "HOME=") {

@@ -108,3 +108,14 @@ func watched(t *testing.T, cmd *exec.Cmd) (j job) {
 	j.ended, j.code = time.Now(), cmd.ProcessState.ExitCode()
 	return j
 }
+
+// withoutWorkflow drops what a workflow that runs this test has set: act's steps would inherit it.
+func withoutWorkflow(environ []string) []string {
+	var kept []string
+	for _, pair := range environ {
+		if !strings.HasPrefix(pair, "GITHUB_") && !strings.HasPrefix(pair, "RUNNER_") && !strings.HasPrefix(pair, "INPUT_") {
+			kept = append(kept, pair)
+		}
+	}
+	return kept
+}

@@ -4,17 +4,22 @@ package e2e_test
 
 import (
 	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -48,24 +53,19 @@ func TestRealClaudeLogsIn(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			ralph, bin := compiledRalph(t), installed(t, "claude")
-			home, dir := scratch(t), scratch(t)
-			file := filepath.Join(home, ".claude", ".credentials.json")
-			putFile(t, file, saved("old-token-0123456789", c.in))
+			login, dir := cli{name: "claude", env: []string{"ANTHROPIC_BASE_URL={model}"}}, project(t, nil)
 			m := model.New(model.Scenario("ok")...)
 			defer m.Close()
 			m.Key = realKey
-			at := m.URL
+			file, at := "", m.URL
 			if c.meets {
 				at = inFrontOf(t, m.URL, func() { putFile(t, file, saved(realKey, time.Hour)) })
 			}
 			proxy, ca, renewed := loginProvider(t, c.renews)
-			run(t, exec.Command("git", "init", "-q", dir), 0)
-			cmd := exec.CommandContext(t.Context(), ralph, "run", "--prompt", "Create hello.txt", "--agent", "claude",
-				"--gateway", "require", "-m", "1")
-			cmd.Dir = dir
-			cmd.Env = append(withoutWorkflow(os.Environ()), "HOME="+home, "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"),
-				"ANTHROPIC_BASE_URL="+at, "HTTPS_PROXY="+proxy, "https_proxy="+proxy, "NODE_EXTRA_CA_CERTS="+ca)
+			cmd, home := login.command(t, at, dir, "run", "--prompt", "Create hello.txt", "--gateway", "require", "-m", "1")
+			cmd.Env = append(cmd.Env, "HTTPS_PROXY="+proxy, "https_proxy="+proxy, "NODE_EXTRA_CA_CERTS="+ca)
+			file = filepath.Join(home, ".claude", ".credentials.json")
+			putFile(t, file, saved("old-token-0123456789", c.in))
 			said := run(t, cmd, c.exit)
 			if _, err := os.Stat(filepath.Join(dir, "hello.txt")); (err == nil) != (c.exit == 0) {
 				t.Errorf("hello.txt: %v\n%s", err, said)
@@ -161,4 +161,26 @@ func tunnel(client net.Conn, to string) {
 	_, _ = io.WriteString(client, "HTTP/1.1 200 OK\r\n\r\n")
 	go func() { _, _ = io.Copy(server, asked) }()
 	_, _ = io.Copy(client, server)
+}
+
+// certified is a certificate for hosts, and that of the authority that has signed it.
+func certified(t *testing.T, hosts ...string) (tls.Certificate, []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "an authority for a test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign}
+	root, err := x509.CreateCertificate(rand.Reader, ca, ca, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: hosts, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter}
+	signed, err := x509.CreateCertificate(rand.Reader, leaf, ca, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{signed}, PrivateKey: key}, root
 }

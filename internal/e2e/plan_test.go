@@ -3,9 +3,7 @@
 package e2e_test
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -34,15 +32,12 @@ const onePlan = `{
 // context reviews what the first has done.
 func TestPlanWithRealClaude(t *testing.T) {
 	t.Parallel()
-	bin, ralph := installed(t, "claude"), compiledRalph(t)
-	dir := planProject(t)
+	dir := project(t, map[string]string{"README": "A project.\n", "ralph/tasks.json": onePlan, "ralph/prd.md": "A greeting.\n"},
+		"README")
 	plan := func(code int, script ...model.Turn) (out string, asked []model.Request) {
 		m := model.New(script...)
 		defer m.Close()
-		cmd := exec.CommandContext(t.Context(), ralph, "plan", "run", "-n", "1")
-		cmd.Dir = dir
-		cmd.Env = append(withoutWorkflow(os.Environ()), "HOME="+scratch(t), "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"),
-			"ANTHROPIC_BASE_URL="+m.URL, "ANTHROPIC_API_KEY=k")
+		cmd, _ := claude.command(t, m.URL, dir, "plan", "run", "-n", "1")
 		return run(t, cmd, code), m.Requests()
 	}
 	says := func(asked []model.Request, text string) bool {
@@ -81,26 +76,4 @@ func TestPlanWithRealClaude(t *testing.T) {
 			t.Errorf("%q is missing:\n%s", want, out)
 		}
 	}
-}
-
-// planProject is a repository with a plan that is not committed.
-func planProject(t *testing.T) string {
-	t.Helper()
-	dir := scratch(t)
-	for name, text := range map[string]string{"README": "A project.\n", "ralph/tasks.json": onePlan,
-		"ralph/prd.md": "A greeting.\n"} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run(t, exec.Command("git", "init", "-q", "-b", "main", dir), 0)
-	run(t, exec.Command("git", "-C", dir, "config", "user.name", "e2e"), 0)
-	run(t, exec.Command("git", "-C", dir, "config", "user.email", "e2e@example.com"), 0)
-	run(t, exec.Command("git", "-C", dir, "add", "README"), 0)
-	run(t, exec.Command("git", "-C", dir, "commit", "-q", "-m", "begin"), 0)
-	return dir
 }

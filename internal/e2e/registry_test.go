@@ -4,11 +4,9 @@ package e2e_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -58,49 +56,27 @@ func (r registry) push(t *testing.T, e engine, image, name string) string {
 	return strings.TrimSuffix(tag, ":rehearsal") + "@" + digest
 }
 
-// size is what has to be fetched of an image, in MB: as it is there, and as .ci/images compresses it, where zstd is on
-// this machine.
-func (r registry) size(t *testing.T, image string) string {
+// size is what has to be fetched of an image, in MB.
+func (r registry) size(t *testing.T, image string) int64 {
 	t.Helper()
-	var manifest struct {
-		Layers []struct {
-			Digest string
-			Size   int64
-		}
-	}
+	var manifest struct{ Layers []struct{ Size int64 } }
 	text := run(t, exec.CommandContext(t.Context(), r.crane, "manifest", "--insecure", image), 0)
 	if err := json.Unmarshal([]byte(text), &manifest); err != nil || len(manifest.Layers) == 0 {
 		t.Fatalf("%v: %s", err, text)
 	}
-	name, _, _ := strings.Cut(image, "@")
-	var gzip, zstd int64
-	_, none := exec.LookPath("zstd")
+	var all int64
 	for _, layer := range manifest.Layers {
-		gzip += layer.Size
-		if none != nil {
-			continue
-		}
-		recompress := exec.CommandContext(t.Context(), "sh", "-c",
-			`"$1" blob --insecure "$2" | gzip -d | zstd -9 --quiet | wc -c`, "sh", r.crane, name+"@"+layer.Digest)
-		out, err := recompress.Output()
-		n, notANumber := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
-		if err != nil || notANumber != nil {
-			t.Fatalf("%v %v: %s", err, notANumber, out)
-		}
-		zstd += n
+		all += layer.Size
 	}
-	if none != nil {
-		return fmt.Sprintf("gzip %.0f MB; there is no zstd here", float64(gzip)/1e6)
-	}
-	return fmt.Sprintf("gzip %.0f MB, zstd -9 %.0f MB", float64(gzip)/1e6, float64(zstd)/1e6)
+	return all / 1e6
 }
 
-// tool is a program that make rehearsal installs.
+// tool is a program that make e2e or make rehearsal installs.
 func tool(t *testing.T, variable string) string {
 	t.Helper()
 	path := os.Getenv(variable)
 	if path == "" {
-		t.Skipf("left out: %s names nothing; make rehearsal sets it", variable)
+		t.Skipf("left out: %s names nothing; make e2e and make rehearsal set it", variable)
 	}
 	return path
 }

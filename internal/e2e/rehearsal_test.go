@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -209,8 +210,7 @@ func claudesModel(t *testing.T) *model.Server {
 func releaseServer(t *testing.T, files string) (version, url string) {
 	t.Helper()
 	dir := t.TempDir()
-	machine := strings.TrimSpace(goSays(t, "env", "GOARCH"))
-	run(t, exec.Command("tar", "-xzf", filepath.Join(files, "ralph_linux_"+machine+".tar.gz"), "-C", dir, "ralph"), 0)
+	run(t, exec.Command("tar", "-xzf", filepath.Join(files, "ralph_linux_"+runtime.GOARCH+".tar.gz"), "-C", dir, "ralph"), 0)
 	version = strings.TrimSpace(run(t, exec.Command(filepath.Join(dir, "ralph"), "--version"), 0))
 	server := httptest.NewServer(http.StripPrefix("/"+version, http.FileServer(http.Dir(files))))
 	t.Cleanup(server.Close)
@@ -222,18 +222,18 @@ func releaseServer(t *testing.T, files string) (version, url string) {
 func imagesServed(t *testing.T, crane, version string) (image, machine string, e engine) {
 	t.Helper()
 	builds := startEngine(t)
-	builds.need(t, "GO_IMAGE", "NODE_IMAGE", "BASE_IMAGE")
+	base := builds.need(t, "GO_IMAGE", "NODE_IMAGE", "BASE_IMAGE")
 	registry := startRegistry(t, crane)
 	push := func(target, name string) string {
 		run(t, builds.docker(t, "build", "--network=host", "--target", target, "--build-arg", "VERSION="+version,
 			"--tag", name+":local", "../.."), 0)
 		pushed := registry.push(t, builds, name+":local", name)
-		t.Logf("%s, compressed: %s", name, registry.size(t, pushed))
+		t.Logf("%s, compressed: %d MB", name, registry.size(t, pushed))
 		return pushed
 	}
 	push("ralph", "ralph")
 	image = push("ralph-claude", "ralph-claude")
-	machine = registry.push(t, builds, builds.standIn(t, "BASE_IMAGE"), "machine")
+	machine = registry.push(t, builds, base, "machine")
 	if os.Geteuid() == 0 {
 		return image, machine, ownEngine(t)
 	}

@@ -140,21 +140,6 @@ func (s scene) git(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// outputs reads a file of NAME=value lines.
-func outputs(t *testing.T, path string) map[string]string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]string{}
-	for line := range strings.Lines(string(text)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-		found[name] = value
-	}
-	return found
-}
-
 // compiledRalph is ralph as a program, which is compiled once.
 func compiledRalph(t *testing.T) string {
 	t.Helper()
@@ -201,4 +186,14 @@ func run(t *testing.T, cmd *exec.Cmd, code int) string {
 		t.Errorf("%s printed the token", cmd.Args[0])
 	}
 	return string(out)
+}
+
+func putFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
