@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -65,21 +64,6 @@ func TestPeopleAreTold(t *testing.T) {
 				t.Errorf("pull requests %+v", pulls)
 			}
 		})
-	}
-}
-
-// TestReviewThatGitHubRefuses: a review is never requested from a pull request's author, nor from somebody who does not
-// work here. That is said in the log, and the outcome counts as told.
-func TestReviewThatGitHubRefuses(t *testing.T) {
-	t.Parallel()
-	w := newJourney(t, false)
-	w.gh.Fail(fake.Fault{Match: "POST /repos/.../requested_reviewers", Status: 422, Times: 9})
-	result := w.must(loop.Done)(w.hasten(w.labelled()))
-	if !result.State.Post.Finished {
-		t.Error("the outcome counts as not told")
-	}
-	if got := w.mentions(); len(got) != 1 {
-		t.Errorf("mentions %q", got)
 	}
 }
 

@@ -148,35 +148,6 @@ func edited(body, old, by string) string {
 	return strings.ReplaceAll(list, old, by) + "<details>" + fold
 }
 
-// TestPlanAskedTwice: the comment is edited in place, unless somebody has edited it since.
-func TestPlanAskedTwice(t *testing.T) {
-	seldom(t)
-	t.Parallel()
-	w := newWorld(t)
-	w.inputs["agent"] = w.planner(w.answerPlan(twoStories))
-	w.must(loop.Done)(w.comment("alice", "/ralph plan"))
-	first := w.plans()[0]
-	w.inputs["agent"] = w.planner(w.answerPlan(strings.ReplaceAll(twoStories, "Say what it does", "Describe it")))
-	w.must(loop.Done)(w.comment("alice", "/ralph plan with other words"))
-	again := w.plans()
-	if len(again) != 1 || again[0].ID != first.ID || !strings.Contains(again[0].Body, "Describe it") {
-		t.Fatalf("asked again: %+v", again)
-	}
-	mine := edited(again[0].Body, "Describe it", "Describe it to people")
-	w.gh.EditCommentAs(owner, name, first.ID, strings.ReplaceAll(mine, "\n", "\r\n"), "alice")
-	w.must(loop.Done)(w.comment("alice", "/ralph plan"))
-	third := w.plans()
-	if len(third) != 2 || !strings.Contains(third[0].Body, "Describe it to people") ||
-		!strings.Contains(third[1].Body, "was edited by hand, so it stays as it is") {
-		t.Fatalf("asked after an edit: %+v", third)
-	}
-	// The newest one counts.
-	result := w.must(loop.Done)(w.later(w.issue, "/ralph approve"))
-	if got := result.State.Plan.Stories[1].Title; got != "Describe it" {
-		t.Errorf("ran the story %q", got)
-	}
-}
-
 // TestPlanByLabel: the label that asks for a plan is taken off, and nothing else changes, whether its job is run or a sweep
 // finds it.
 func TestPlanByLabel(t *testing.T) {

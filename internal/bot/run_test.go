@@ -215,31 +215,6 @@ func TestHopelessIssue(t *testing.T) {
 	}
 }
 
-// TestFreshRetry begins at the base again and keeps the old work.
-func TestFreshRetry(t *testing.T) {
-	seldom(t)
-	t.Parallel()
-	w := newWorld(t)
-	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent", hopeless), "1"
-	before := w.must(loop.Capped)(w.label("alice"))
-	w.inputs["agent"] = w.script("agent", fixer)
-	w.inputs["max_iterations"] = "5"
-	after := w.must(loop.Done)(w.comment("alice", "/ralph retry --fresh"))
-	if after.State.Start.Run == before.State.Start.Run {
-		t.Error("a fresh retry is the old run")
-	}
-	if w.show("ralph/issue-1", "tried.txt") != "" {
-		t.Error("the fresh branch holds the old work")
-	}
-	archived := false
-	for _, b := range w.branches() {
-		archived = archived || strings.HasPrefix(b, "wip/archive/") && w.show(b, "tried.txt") != ""
-	}
-	if !archived {
-		t.Errorf("the old work is gone; branches: %v", w.branches())
-	}
-}
-
 // TestMistakesCostNothing: what is wrong with the settings, the inputs or the request is said before an agent is run or a
 // branch is made.
 func TestMistakesCostNothing(t *testing.T) {

@@ -26,8 +26,8 @@ const spy = `who=$1; out=$2
 } >> $out
 `
 
-// TestNobodyBelowHoldsAToken: agent, reviewer and checks find no GitHub token anywhere, and only the agent's process
-// gets the model's key.
+// TestNobodyBelowHoldsAToken: agent, reviewer and checks find neither a GitHub token nor the key that signs commits
+// anywhere, and only the agent's process gets the model's key. The log names the key by its fingerprint.
 func TestNobodyBelowHoldsAToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).overHTTP()
@@ -37,7 +37,19 @@ func TestNobodyBelowHoldsAToken(t *testing.T) {
 	w.inputs["checks"] = filepath.Join(w.dir, "spy") + " check " + found + "; make test"
 	w.env["ACTIONS_RUNTIME_TOKEN"] = "made-up-runtime-token"
 	w.env["GH_TOKEN"] = token
+	key := signingKey(t, "")
+	w.inputs["signing_key"] = key
 	w.must(loop.Done)(w.label("alice"))
+	line := strings.Split(key, "\n")[3] // those before it are the same in every such key
+	for said := range strings.Lines(w.out.String()) {
+		if strings.Contains(said, line) && !strings.HasPrefix(said, "::add-mask::") {
+			t.Errorf("a line of the key is shown: %s", said)
+		}
+	}
+	if commit := w.git("cat-file", "-p", "ralph/issue-1"); !strings.Contains(commit, "-----BEGIN SSH SIGNATURE-----") ||
+		!strings.Contains(w.out.String(), "commits are signed with the key SHA256:") {
+		t.Errorf("the commit is not signed:\n%s", commit)
+	}
 	text := w.file("found")
 	if !strings.Contains(text, "== agent") || !strings.Contains(text, "== check") {
 		t.Fatalf("the spies did not run:\n%s", text)
@@ -51,7 +63,7 @@ func TestNobodyBelowHoldsAToken(t *testing.T) {
 			t.Errorf("a check has the model's key: %s", line)
 		}
 	}
-	for _, forbidden := range []string{token, "made-up-runtime-token", "INPUT_", "GITHUB_TOKEN", "extraheader",
+	for _, forbidden := range []string{token, line, "made-up-runtime-token", "INPUT_", "GITHUB_TOKEN", "extraheader",
 		"AUTHORIZATION"} {
 		for line := range strings.Lines(text) {
 			if strings.Contains(strings.ToUpper(line), strings.ToUpper(forbidden)) {
