@@ -22,16 +22,6 @@ func (w *world) refusing(program string) {
 	}
 }
 
-// countLines is how many lines a file has.
-func countLines(t *testing.T, file string) int {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Count(string(text), "\n")
-}
-
 // TestRefusedPushIsTheEnd: what the remote does not take is not tried again by sweeps, which would pay for the same
 // turn every hour. Whoever asks for it gets another try, within what the issue may cost.
 func TestRefusedPushIsTheEnd(t *testing.T) {
@@ -59,8 +49,8 @@ done
 			w.inputs["agent"] = w.script("agent", "echo turn >> "+turns+"\n"+fixer)
 			w.refusing(tt.hook)
 			result, _ := w.label("alice")
-			if result.Outcome != loop.Failed || !strings.Contains(result.Reason, tt.said) || countLines(t, turns) != 1 {
-				t.Fatalf("outcome %s after %d turns: %s", result.Outcome, countLines(t, turns), result.Reason)
+			if result.Outcome != loop.Failed || !strings.Contains(result.Reason, tt.said) || strings.Count(w.file("turns"), "\n") != 1 {
+				t.Fatalf("outcome %s after %d turns: %s", result.Outcome, strings.Count(w.file("turns"), "\n"), result.Reason)
 			}
 			if w.labels() != "ralph:failed" {
 				t.Errorf("labels = %s", w.labels())
@@ -79,7 +69,7 @@ done
 					t.Errorf("the sweep: %s (%s), %v", swept.Outcome, swept.Reason, err)
 				}
 			}
-			if n := countLines(t, turns); n != 1 {
+			if n := strings.Count(w.file("turns"), "\n"); n != 1 {
 				t.Fatalf("%d turns: the sweeps ran the agent again", n)
 			}
 			if err := os.RemoveAll(filepath.Join(w.gh.GitDir(owner, name), "hooks")); err != nil {
@@ -87,7 +77,7 @@ done
 			}
 			again := w.must(loop.Done)(w.comment("alice", "/ralph retry"))
 			const reviews, refused = 2, 1
-			if n, coder := len(again.State.Iterations), countLines(t, turns)-reviews; n != coder-refused+tt.turns {
+			if n, coder := len(again.State.Iterations), strings.Count(w.file("turns"), "\n")-reviews; n != coder-refused+tt.turns {
 				t.Errorf("%d iterations of %d turns", n, coder)
 			}
 		})
