@@ -177,8 +177,7 @@ func (g *GitHub) unreachable(t *token, r *repo, writing bool) *answer {
 	switch {
 	case t.Kind == Installation && t.installation != nil:
 		if t.installation.suspended {
-			a := failure(http.StatusForbidden, "This installation has been suspended")
-			return &a
+			return &answer{status: http.StatusForbidden, body: object{"message": "This installation has been suspended"}}
 		}
 		within = t.installation.has(r) && (t.repos == nil || named(t.repos, r.name))
 	case t.Kind == UserToServer:

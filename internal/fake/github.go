@@ -174,10 +174,8 @@ func (g *GitHub) problem(format string, args ...any) {
 // serve splits the three faces of the stand-in: REST, GraphQL and git.
 func (g *GitHub) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case strings.HasPrefix(r.URL.Path, "/api/v3/"):
+	case strings.HasPrefix(r.URL.Path, "/api/"):
 		g.rest(w, r)
-	case r.URL.Path == "/api/graphql":
-		g.graphql(w, r)
 	case isGit(r):
 		g.git(w, r)
 	case strings.HasPrefix(r.URL.Path, jobTokens):

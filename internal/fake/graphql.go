@@ -1,10 +1,7 @@
 package fake
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,9 +10,9 @@ import (
 
 // operations answers every operation of GraphQL that ralph sends, by its text with single spaces. Any other text is a
 // problem: a new query is compared with GitHub's reference and added here.
-var operations = map[string]func(*GitHub, *token, variables) (object, *refusal){
-	`query { viewer { login } }`: func(g *GitHub, t *token, _ variables) (object, *refusal) {
-		return object{"viewer": g.actorNode(t.Login)}, nil
+var operations = map[string]func(*GitHub, *token, variables) object{
+	`query { viewer { login } }`: func(g *GitHub, t *token, _ variables) object {
+		return object{"viewer": g.actorNode(t.Login)}
 	},
 	`query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) ` +
 		`{ issue(number: $number) { lastEditedAt } } }`: (*GitHub).askIssue,
@@ -45,109 +42,70 @@ func (v variables) text(name string) string {
 	return s
 }
 
-// refusal is GraphQL's way to say no: status 200, and errors in the body. path is the field that has no value.
-type refusal struct{ path, kind, message string }
+// refuse answers in GraphQL's way: status 200, and errors in the body. path is the field that has no value.
+func refuse(path, kind, format string, args ...any) {
+	panic(ok(object{"data": object{path: nil},
+		"errors": []object{{"type": kind, "path": []string{path}, "message": fmt.Sprintf(format, args...)}}}))
+}
 
-func unresolved(path, format string, args ...any) *refusal {
-	return &refusal{path, "NOT_FOUND", "Could not resolve to " + fmt.Sprintf(format, args...)}
+func unresolved(path, format string, args ...any) {
+	refuse(path, "NOT_FOUND", "Could not resolve to "+format, args...)
 }
 
 // graphql serves what REST cannot: threads of reviews, drafts, and when a text was last edited.
-func (g *GitHub) graphql(w http.ResponseWriter, r *http.Request) {
-	t, refused := g.identify(r)
-	if refused != nil {
-		write(w, *refused)
-		return
-	}
-	t.announce(w.Header(), "")
+func (g *GitHub) graphql(r *request) answer {
 	var in struct {
 		Query     string    `json:"query"`
 		Variables variables `json:"variables"`
 	}
-	body, err := io.ReadAll(r.Body)
-	if err == nil {
-		err = json.Unmarshal(body, &in)
-	}
-	if err != nil || r.Method != http.MethodPost {
-		g.problem("%s /graphql: a POST with a query as JSON was expected: %v", r.Method, err)
-		write(w, failure(http.StatusBadRequest, "Problems parsing JSON"))
-		return
-	}
-	if t.Kind == appKind {
-		write(w, failure(http.StatusForbidden, "Resource not accessible by integration"))
-		return
-	}
-	g.mu.Lock()
-	data, no := g.ask(t, strings.Join(strings.Fields(in.Query), " "), in.Variables)
-	g.mu.Unlock()
-	if no == nil {
-		write(w, ok(object{"data": data}))
-		return
-	}
-	write(w, ok(object{"data": object{no.path: nil},
-		"errors": []object{{"type": no.kind, "path": []string{no.path}, "message": no.message}}}))
-}
-
-// ask answers one operation. Callers hold the lock.
-func (g *GitHub) ask(t *token, query string, v variables) (object, *refusal) {
-	problem := ""
-	answer, known := operations[query]
+	r.decode(&in)
+	query, problem := strings.Join(strings.Fields(in.Query), " "), ""
+	ask, known := operations[query]
 	if !known {
 		problem = "no such operation is known here: " + query
 	}
 	for _, m := range requiredVariable.FindAllStringSubmatch(query, -1) {
-		if v[m[1]] == nil {
+		if in.Variables[m[1]] == nil {
 			problem = fmt.Sprintf("the variable $%s has no value", m[1])
 		}
 	}
 	if problem != "" {
-		g.problems = append(g.problems, "POST /graphql: "+problem)
-		return nil, &refusal{"query", "INVALID", problem}
+		r.problems = append(r.problems, problem)
+		refuse("query", "INVALID", "%s", problem)
 	}
-	return answer(g, t, v)
+	return ok(object{"data": ask(g, r.token, in.Variables)})
 }
 
 // repository is the one that the variables name, if the token may read it.
-func (g *GitHub) repository(t *token, v variables) (*repo, *refusal) {
+func (g *GitHub) repository(t *token, v variables) *repo {
 	full := v.text("owner") + "/" + v.text("name")
 	r := g.repos[strings.ToLower(full)]
 	if r == nil {
 		g.problems = append(g.problems, "POST /graphql: no such repository: "+full)
 	}
 	if r == nil || g.unreachable(t, r, false) != nil {
-		return nil, unresolved("repository", "a Repository with the name '%s'.", full)
+		unresolved("repository", "a Repository with the name '%s'.", full)
 	}
-	return r, nil
+	return r
 }
 
 // numbered is the issue or the pull request that the variables name; one is not the other here.
-func (g *GitHub) numbered(t *token, v variables, pull bool) (*issue, *refusal) {
-	r, no := g.repository(t, v)
-	if no != nil {
-		return nil, no
-	}
+func (g *GitHub) numbered(t *token, v variables, pull bool) *issue {
 	number, _ := v["number"].(float64)
-	is := r.find(int64(number))
+	is := g.repository(t, v).find(int64(number))
 	if is == nil || (is.pull != nil) != pull {
-		return nil, unresolved("repository", "an Issue or a PullRequest with the number of %v.", number)
+		unresolved("repository", "an Issue or a PullRequest with the number of %v.", number)
 	}
-	return is, nil
+	return is
 }
 
-func (g *GitHub) askIssue(t *token, v variables) (object, *refusal) {
-	is, no := g.numbered(t, v, false)
-	if no != nil {
-		return nil, no
-	}
-	return object{"repository": object{"issue": object{"lastEditedAt": moment(is.editedAt)}}}, nil
+func (g *GitHub) askIssue(t *token, v variables) object {
+	return object{"repository": object{"issue": object{"lastEditedAt": moment(g.numbered(t, v, false).editedAt)}}}
 }
 
 // askPending counts the issues in some states that have any of the labels, and reads a file, null where none is.
-func (g *GitHub) askPending(t *token, v variables) (object, *refusal) {
-	r, no := g.repository(t, v)
-	if no != nil {
-		return nil, no
-	}
+func (g *GitHub) askPending(t *token, v variables) object {
+	r := g.repository(t, v)
 	labels, _ := v["labels"].([]any)
 	states, _ := v["states"].([]any)
 	count, file := 0, any(nil)
@@ -160,15 +118,12 @@ func (g *GitHub) askPending(t *token, v variables) (object, *refusal) {
 	if at := v.text("file"); g.read(r, "cat-file", "-t", "--end-of-options", at) == "blob" {
 		file = object{"text": g.read(r, "cat-file", "blob", "--end-of-options", at), "isTruncated": false}
 	}
-	return object{"repository": object{"issues": object{"totalCount": count}, "object": file}}, nil
+	return object{"repository": object{"issues": object{"totalCount": count}, "object": file}}
 }
 
 // askThreads answers with 100 threads of a pull request; the cursor is the number of those before.
-func (g *GitHub) askThreads(t *token, v variables) (object, *refusal) {
-	is, no := g.numbered(t, v, true)
-	if no != nil {
-		return nil, no
-	}
+func (g *GitHub) askThreads(t *token, v variables) object {
+	is := g.numbered(t, v, true)
 	from, _ := strconv.Atoi(v.text("after")) // without one it is 0
 	to := min(from+100, len(is.pull.threads))
 	nodes := []object{}
@@ -185,12 +140,12 @@ func (g *GitHub) askThreads(t *token, v variables) (object, *refusal) {
 			"originalLine": th.line, "comments": object{"nodes": comments}})
 	}
 	return object{"repository": object{"pullRequest": object{"reviewThreads": object{"nodes": nodes,
-		"pageInfo": object{"hasNextPage": to < len(is.pull.threads), "endCursor": strconv.Itoa(to)}}}}}, nil
+		"pageInfo": object{"hasNextPage": to < len(is.pull.threads), "endCursor": strconv.Itoa(to)}}}}}
 }
 
 // askComment finds a comment by its global ID. The editor is null if the comment was never edited, or if the account that
 // edited it is gone.
-func (g *GitHub) askComment(_ *token, v variables) (object, *refusal) {
+func (g *GitHub) askComment(_ *token, v variables) object {
 	for _, r := range g.repos {
 		for _, is := range r.issues {
 			for _, c := range is.comments {
@@ -201,11 +156,12 @@ func (g *GitHub) askComment(_ *token, v variables) (object, *refusal) {
 				if c.editedBy != "" {
 					o["editor"] = g.actorNode(c.editedBy)
 				}
-				return object{"node": o}, nil
+				return object{"node": o}
 			}
 		}
 	}
-	return nil, unresolved("node", "a node with the global id of '%s'", v.text("id"))
+	unresolved("node", "a node with the global id of '%s'", v.text("id"))
+	return nil
 }
 
 // actorNode is a user. Unlike in REST, the login of a bot is without [bot].
@@ -219,11 +175,11 @@ func (g *GitHub) actorNode(login string) object {
 }
 
 // finishPull takes a pull request out of draft, and changes its title and body where they are given.
-func (g *GitHub) finishPull(t *token, v variables) (object, *refusal) {
+func (g *GitHub) finishPull(t *token, v variables) object {
 	const mutation = "markPullRequestReadyForReview"
 	if !t.may("pull_requests=write") {
 		body, _ := t.forbidden().body.(object)
-		return nil, &refusal{mutation, "FORBIDDEN", fmt.Sprint(body["message"])}
+		refuse(mutation, "FORBIDDEN", "%v", body["message"])
 	}
 	for _, r := range g.repos {
 		for _, is := range r.issues {
@@ -237,8 +193,9 @@ func (g *GitHub) finishPull(t *token, v variables) (object, *refusal) {
 			}
 			is.pull.draft, is.UpdatedAt = false, g.time()
 			return object{mutation: object{"pullRequest": object{"isDraft": false}},
-				"updatePullRequest": object{"pullRequest": object{"closed": is.Closed}}}, nil
+				"updatePullRequest": object{"pullRequest": object{"closed": is.Closed}}}
 		}
 	}
-	return nil, unresolved(mutation, "a node with the global id of '%s'", v.text("id"))
+	unresolved(mutation, "a node with the global id of '%s'", v.text("id"))
+	return nil
 }

@@ -29,7 +29,7 @@ const (
 	appOnly   = "app" // the App itself, by its JSON web token
 )
 
-// routes are all operations. If two patterns match, the first one counts.
+// routes are all operations of REST, and GraphQL. If two patterns match, the first one counts.
 var routes = sync.OnceValue(func() []route {
 	const (
 		repo    = "/repos/{owner}/{repo}"
@@ -41,6 +41,7 @@ var routes = sync.OnceValue(func() []route {
 		talkWrite = "issues=write; pull_requests=write"
 	)
 	return []route{
+		{"POST", "/graphql", "", (*GitHub).graphql},
 		{"GET", "/user", "", (*GitHub).getUser},
 		{"GET", "/user/installations/{id}/repositories", "", (*GitHub).listUserRepositories},
 		{"GET", "/rate_limit", "", (*GitHub).getRateLimit},
@@ -125,38 +126,30 @@ type request struct {
 	problems []string // with the request
 }
 
-// rest serves one REST request.
+// rest serves one request of REST or GraphQL.
 func (g *GitHub) rest(w http.ResponseWriter, r *http.Request) {
-	path := strings.TrimPrefix(r.URL.EscapedPath(), "/api/v3")
+	path := shortPath(r)
 	found, parts := match(r.Method, path)
 	if found == nil {
 		g.problem("%s %s: no such route", r.Method, path)
 		write(w, notFound())
 		return
 	}
-	t := &token{}
-	if found.needs != openToAll {
-		var refused *answer
-		if t, refused = g.identify(r); refused != nil {
-			write(w, *refused)
-			return
-		}
-		t.announce(w.Header(), found.needs)
-	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil { // the client is gone
 		write(w, failure(http.StatusBadRequest, "Problems reading the body"))
 		return
 	}
-	req := &request{Request: r, parts: parts, query: r.URL.Query(), body: body, token: t}
+	req := &request{Request: r, parts: parts, query: r.URL.Query(), body: body, token: &token{}}
 	a := g.handle(found, req)
 	for _, odd := range req.problems {
 		g.problem("%s %s: %s", r.Method, path, odd)
 	}
+	req.token.announce(w.Header(), found.needs)
 	write(w, a)
 }
 
-// handle answers a request that the token is allowed to make. A handler that panics with an answer answers with that.
+// handle answers a request that the token is allowed to make. What panics with an answer answers with that.
 func (g *GitHub) handle(rt *route, r *request) (a answer) {
 	defer g.lock()()
 	defer func() {
@@ -168,6 +161,9 @@ func (g *GitHub) handle(rt *route, r *request) (a answer) {
 			panic(p)
 		}
 	}()
+	if rt.needs != openToAll {
+		r.token = g.identify(r.Request)
+	}
 	if owner, named := r.parts["owner"]; named {
 		if r.repo = g.repos[strings.ToLower(owner+"/"+r.parts["repo"])]; r.repo == nil {
 			if r.parts["repo"] != ".github" { // which every owner can have, and most do not
@@ -175,15 +171,11 @@ func (g *GitHub) handle(rt *route, r *request) (a answer) {
 			}
 			return notFound()
 		}
-		if rt.needs != openToAll {
-			if refused := g.unreachable(r.token, r.repo, rt.method != http.MethodGet); refused != nil {
-				return *refused
-			}
+		if refused := g.unreachable(r.token, r.repo, rt.method != http.MethodGet); refused != nil {
+			return *refused
 		}
 	}
-	if refused := g.permit(rt, r); refused != nil {
-		return *refused
-	}
+	g.permit(rt, r)
 	return rt.handle(g, r)
 }
 

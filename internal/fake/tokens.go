@@ -71,23 +71,20 @@ func (g *GitHub) counts(t *token) bool {
 	return (t.ends.IsZero() || g.now().Before(t.ends)) && (t.installation == nil || !t.installation.gone)
 }
 
-// identify finds whose token a REST or GraphQL request carries; nil with GitHub's answer when it is no one's.
-func (g *GitHub) identify(r *http.Request) (*token, *answer) {
+// identify finds whose token a request carries. Callers hold the lock.
+func (g *GitHub) identify(r *http.Request) *token {
 	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	defer g.lock()()
 	if t := g.tokens[value]; t != nil && !strings.EqualFold(scheme, "basic") && g.counts(t) {
-		return t, nil
+		return t
 	}
-	if strings.Count(value, ".") == 2 {
-		app, err := g.verify(value)
-		if err == nil {
-			return &token{Token: Token{Login: app.bot(), Kind: appKind}, app: app}, nil
-		}
-		a := failure(http.StatusUnauthorized, "A JSON web token could not be decoded: "+err.Error())
-		return nil, &a
+	if strings.Count(value, ".") != 2 {
+		panic(failure(http.StatusUnauthorized, "Bad credentials"))
 	}
-	a := failure(http.StatusUnauthorized, "Bad credentials")
-	return nil, &a
+	app, err := g.verify(value)
+	if err != nil {
+		panic(failure(http.StatusUnauthorized, "A JSON web token could not be decoded: "+err.Error()))
+	}
+	return &token{Token: Token{Login: app.bot(), Kind: appKind}, app: app}
 }
 
 // verify finds the App that signed a web token. Callers hold the lock.
@@ -188,32 +185,28 @@ func (t *token) forbidden() answer {
 // settings are what only an administrator may read, however public the repository is.
 var settings = []string{"administration=read", "secrets=read"}
 
-// permit judges whether a token may do what a route does; nil when it may. Callers hold the lock.
-func (g *GitHub) permit(rt *route, r *request) *answer {
-	t, refused := r.token, answer{}
-	reading := rt.method == http.MethodGet
+// permit refuses what a token may not do by a route. Callers hold the lock.
+func (g *GitHub) permit(rt *route, r *request) {
+	t, reading := r.token, rt.method == http.MethodGet
+	secret := slices.Contains(settings, rt.needs)
 	switch {
-	case rt.needs == appOnly && t.Kind != appKind:
-		refused = failure(http.StatusUnauthorized, "A JSON web token could not be decoded")
-	case rt.needs == appOnly:
-		return nil
+	case (rt.needs == appOnly) != (t.Kind == appKind):
+		panic(failure(http.StatusUnauthorized, "A JSON web token could not be decoded, or is not taken here"))
 	case t.SSO != "" && r.repo != nil:
-		refused = failure(http.StatusForbidden, "Resource protected by organization SAML enforcement. "+
+		refused := failure(http.StatusForbidden, "Resource protected by organization SAML enforcement. "+
 			"You must grant your Personal Access token access to this organization.")
 		refused.header = http.Header{"X-Github-Sso": {"required; url=" + t.SSO}}
+		panic(refused)
 	case t.classic() && !reading && !slices.Contains(t.Scopes, "repo") && !slices.Contains(t.Scopes, "public_repo"):
-		refused = notFound()
+		refused := notFound()
 		refused.header = http.Header{"X-Accepted-Oauth-Scopes": {"public_repo, repo"}}
-	case slices.Contains(settings, rt.needs) && t.Kind == PAT && r.repo.permissions[strings.ToLower(t.Login)] != "admin":
-		refused = failure(http.StatusForbidden, "Must have admin rights to Repository.")
-	case reading && !slices.Contains(settings, rt.needs) && r.repo != nil && !r.repo.private:
-		return nil
+		panic(refused)
+	case secret && t.Kind == PAT && r.repo.permissions[strings.ToLower(t.Login)] != "admin":
+		panic(failure(http.StatusForbidden, "Must have admin rights to Repository."))
+	case reading && !secret && r.repo != nil && !r.repo.private, rt.needs == appOnly:
 	case !t.may(rt.needs):
-		refused = t.forbidden()
-	default:
-		return nil
+		panic(t.forbidden())
 	}
-	return &refused
 }
 
 // announce sends the headers that tell what a token can do and what was needed.
@@ -222,7 +215,7 @@ func (t *token) announce(h http.Header, needs string) {
 		h.Set("X-OAuth-Scopes", strings.Join(t.Scopes, ", "))
 		return
 	}
-	if needs != "" && needs != appOnly {
+	if needs != "" && needs != appOnly && needs != openToAll {
 		h.Set("X-Accepted-GitHub-Permissions", needs)
 	}
 }
