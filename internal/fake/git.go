@@ -36,8 +36,13 @@ func gitEnv() []string {
 
 // git serves clone, fetch and push: what lists references by itself, the rest through git.
 func (g *GitHub) git(w http.ResponseWriter, r *http.Request) {
-	found, service := g.admit(w, r)
-	if found == nil {
+	service := gitPath.FindStringSubmatch(r.URL.Path)[3]
+	found, status, refusal := g.admit(r, isPush(r, service))
+	if refusal != "" {
+		if status == http.StatusUnauthorized {
+			w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
+		}
+		http.Error(w, refusal, status)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-cache")
@@ -45,71 +50,51 @@ func (g *GitHub) git(w http.ResponseWriter, r *http.Request) {
 		g.advertise(w, r, found)
 		return
 	}
-	w.Header().Set("Content-Type", "application/x-"+service+"-result")
-	body := io.Reader(r.Body)
-	if r.Header.Get("Content-Encoding") == "gzip" {
-		unzipped, err := gzip.NewReader(body)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
+	body, err := io.ReadAll(r.Body)
+	if r.Header.Get("Content-Encoding") == "gzip" && err == nil {
+		var unzipped *gzip.Reader
+		if unzipped, err = gzip.NewReader(bytes.NewReader(body)); err == nil {
+			body, err = io.ReadAll(unzipped)
 		}
-		body = unzipped
 	}
-	if service == "git-upload-pack" {
-		request, err := io.ReadAll(body)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		if list, ok := found.lsRefs(request); ok {
-			_, _ = io.WriteString(w, list)
-			return
-		}
-		body = bytes.NewReader(request)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-"+service+"-result")
+	if list, ok := found.lsRefs(body); ok && service == "git-upload-pack" {
+		_, _ = io.WriteString(w, list)
+		return
 	}
 	count.Add()
 	cmd := exec.Command("git", strings.TrimPrefix(service, "git-"), "--stateless-rpc", found.gitDir)
 	cmd.Env = append(gitEnv(), "GIT_PROTOCOL="+r.Header.Get("Git-Protocol"))
-	cmd.Stdin, cmd.Stdout = body, w
+	cmd.Stdin, cmd.Stdout = bytes.NewReader(body), w
 	_ = cmd.Run() // its last line tells the client
 }
 
-// admit checks who asks for what; found is nil if they were refused.
-func (g *GitHub) admit(w http.ResponseWriter, r *http.Request) (found *repo, service string) {
+// admit checks who asks for what. The refusal is empty if they may.
+func (g *GitHub) admit(r *http.Request, push bool) (found *repo, status int, refusal string) {
+	defer g.lock()()
 	user, password, _ := r.BasicAuth()
-	g.mu.Lock()
 	t := g.tokens[password]
-	if t != nil && !g.counts(t) {
-		t = nil
+	if t == nil || !g.counts(t) {
+		return nil, http.StatusUnauthorized, "Invalid username or token. Password authentication is not supported for Git operations."
 	}
-	if t != nil && user != "x-access-token" {
+	if user != "x-access-token" {
 		g.problems = append(g.problems, fmt.Sprintf("%s %s: the user is %q, not x-access-token", r.Method, r.URL.Path, user))
 	}
 	parts := gitPath.FindStringSubmatch(r.URL.Path)
-	service = parts[3]
-	found = g.repos[strings.ToLower(parts[1]+"/"+parts[2])]
-	hidden := t != nil && found != nil && g.unreachable(t, found, isPush(r, service)) != nil
-	g.mu.Unlock()
-	if t == nil {
-		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
-		http.Error(w, "Invalid username or token. Password authentication is not supported for Git operations.",
-			http.StatusUnauthorized)
-		return nil, ""
+	if found = g.repos[strings.ToLower(parts[1]+"/"+parts[2])]; found == nil {
+		g.problems = append(g.problems, fmt.Sprintf("%s %s: no such repository", r.Method, r.URL.Path))
 	}
-	if found == nil {
-		g.problem("%s %s: no such repository", r.Method, r.URL.Path)
-		http.Error(w, "Repository not found.", http.StatusNotFound)
-		return nil, ""
+	switch {
+	case found == nil || g.unreachable(t, found, push) != nil:
+		return nil, http.StatusNotFound, "Repository not found."
+	case push && (!t.may("contents=write") || t.classic() && !t.writes()):
+		return nil, http.StatusForbidden, fmt.Sprintf("Permission to %s.git denied to %s.", found, t.Login)
 	}
-	if hidden {
-		http.Error(w, "Repository not found.", http.StatusNotFound)
-		return nil, ""
-	}
-	if refusal := t.mayPush(found); refusal != "" && isPush(r, service) {
-		http.Error(w, refusal, http.StatusForbidden)
-		return nil, ""
-	}
-	return found, service
+	return found, http.StatusOK, ""
 }
 
 // isPush reports whether a request of git is part of a push.

@@ -197,7 +197,7 @@ func (g *GitHub) permit(rt *route, r *request) {
 			"You must grant your Personal Access token access to this organization.")
 		refused.header = http.Header{"X-Github-Sso": {"required; url=" + t.SSO}}
 		panic(refused)
-	case t.classic() && !reading && !slices.Contains(t.Scopes, "repo") && !slices.Contains(t.Scopes, "public_repo"):
+	case t.classic() && !reading && !t.writes():
 		refused := notFound()
 		refused.header = http.Header{"X-Accepted-Oauth-Scopes": {"public_repo, repo"}}
 		panic(refused)
@@ -220,13 +220,9 @@ func (t *token) announce(h http.Header, needs string) {
 	}
 }
 
-// mayPush is GitHub's refusal of a push; empty when the token may.
-func (t *token) mayPush(r *repo) string {
-	if t.may("contents=write") && (!t.classic() || slices.Contains(t.Scopes, "repo") ||
-		slices.Contains(t.Scopes, "public_repo")) {
-		return ""
-	}
-	return fmt.Sprintf("Permission to %s.git denied to %s.", r, t.Login)
+// writes reports whether a classic token can write to a repository.
+func (t *token) writes() bool {
+	return slices.Contains(t.Scopes, "repo") || slices.Contains(t.Scopes, "public_repo")
 }
 
 // RunnerJob is a job of GitHub Actions, as the tokens say by which it tells others who it is.

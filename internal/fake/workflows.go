@@ -54,23 +54,23 @@ func (g *GitHub) serveLog(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "InvalidAuthenticationInfo", http.StatusBadRequest)
 		return
 	}
-	text, found := g.jobLog(id)
-	if !found {
+	text := g.jobLog(id)
+	if text == nil {
 		http.Error(w, "BlobNotFound", http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = io.WriteString(w, text) // the client may be gone
+	_, _ = io.WriteString(w, *text) // the client may be gone
 }
 
-func (g *GitHub) jobLog(id int64) (string, bool) {
+func (g *GitHub) jobLog(id int64) *string {
 	defer g.lock()()
 	for _, r := range g.repos {
-		if j := r.findJob(id); j != nil && j.log != nil {
-			return *j.log, true
+		if j := r.findJob(id); j != nil {
+			return j.log
 		}
 	}
-	return "", false
+	return nil
 }
 
 func (g *GitHub) runShape(r *repo, w *run) object {
