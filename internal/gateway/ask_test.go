@@ -86,7 +86,7 @@ func TestSpendIsReserved(t *testing.T) {
 // TestWaitingEnds: one that waits until its reservation fits leaves with its client.
 func TestWaitingEnds(t *testing.T) {
 	t.Parallel()
-	p, more, _ := dripping(t, false)
+	p, more, _ := dripping(t)
 	turn := opened(t, p, func(o *Options, _ *Upstream) {
 		o.Limit, o.Prices = Limit{Dollars: 1}, Prices{Models: map[string]Price{"m": {Input: 1, Output: 100}}}
 	})

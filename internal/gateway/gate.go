@@ -111,7 +111,7 @@ func sift(raw, bearer string) (url.Values, error) {
 var withheld = []string{"Authorization", "Proxy-Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Apikey",
 	"X-Auth-Token", "X-Access-Token", "Ocp-Apim-Subscription-Key", "Cookie", "X-Amz-Security-Token",
 	"X-Goog-User-Project", "X-Goog-Iam-Authorization-Token", "X-Goog-Fieldmask", "X-Http-Method-Override",
-	"X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url", "X-Real-Ip", "Accept-Encoding", "Expect"}
+	"X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url", "X-Real-Ip", "Expect"}
 
 // organization are headers that say for whom a request counts.
 var organization = []string{"Openai-Organization", "Openai-Project"}

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,6 +77,7 @@ func askingOf(r *http.Request) requestInfo {
 
 var (
 	errRedirect = errors.New("the model's provider leads to another address, and that is not followed")
+	errEncoded  = errors.New("the model's provider has compressed its answer, although it was asked not to")
 	errIdle     = errors.New("nothing came from the model's provider for too long")
 )
 
@@ -141,6 +141,7 @@ func (up Upstream) rewrite(p *httputil.ProxyRequest, bearer string) {
 	p.SetURL(up.Base)
 	out.Trailer = nil
 	clean(out.Header, bearer)
+	out.Header.Set("Accept-Encoding", "identity") // what is compressed could neither be counted nor hide a key
 	for name, values := range up.Extra {
 		if name = http.CanonicalHeaderKey(name); name == "Anthropic-Beta" {
 			values = []string{join(out.Header.Values(name), values)}
@@ -184,11 +185,8 @@ func look(r *http.Response, l limits, tell func(string, ...any)) error {
 	for _, name := range redirectHeaders {
 		r.Header.Del(name)
 	}
-	if encoding := r.Header.Get("Content-Encoding"); strings.EqualFold(encoding, "gzip") { // no one asked for that
-		r.Body = &unzipped{body: r.Body}
-		r.Header.Del("Content-Encoding")
-		r.Header.Del("Content-Length")
-		r.ContentLength = -1
+	if how := r.Header.Get("Content-Encoding"); how != "" && !strings.EqualFold(how, "identity") {
+		return errEncoded
 	}
 	if r.StatusCode == http.StatusUnauthorized && a.keys.renewed(r.Request.Context(), a.shown) {
 		tell("gateway: the login was refused, and has been renewed")
@@ -270,26 +268,6 @@ func (m *maskedBody) Read(p []byte) (int, error) {
 	}
 	return 0, m.err
 }
-
-// unzipped is what a compressed body says. It reads nothing before it is read.
-type unzipped struct {
-	body io.ReadCloser
-	zip  *gzip.Reader
-}
-
-// Read implements io.Reader.
-func (u *unzipped) Read(p []byte) (n int, err error) {
-	if u.zip == nil {
-		if u.zip, err = gzip.NewReader(u.body); err != nil {
-			u.zip = nil
-			return 0, fmt.Errorf("reading the compressed answer: %w", err)
-		}
-	}
-	return u.zip.Read(p)
-}
-
-// Close implements io.Closer.
-func (u *unzipped) Close() error { return u.body.Close() }
 
 // failed answers when the provider has not.
 func failed(w http.ResponseWriter, r *http.Request, err error, tell func(string, ...any)) {

@@ -3,7 +3,6 @@ package gateway
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"io"
 	"net/http"
@@ -30,26 +29,18 @@ func begin(t *testing.T, ctx context.Context, turn *Turn, path, body string) *ht
 }
 
 // dripping is a provider that says a piece whenever more is asked for, and tells when it is left.
-func dripping(t *testing.T, zipped bool) (p *provider, more chan string, left chan struct{}) {
+func dripping(t *testing.T) (p *provider, more chan string, left chan struct{}) {
 	t.Helper()
 	more, left = make(chan string), make(chan struct{}, 100)
 	p = newProvider(t, func(w http.ResponseWriter, r *http.Request) {
 		defer func() { left <- struct{}{} }()
-		var out io.Writer = w
-		if zipped {
-			w.Header().Set("Content-Encoding", "gzip")
-			out = gzip.NewWriter(w)
-		}
 		for {
 			select {
 			case piece, ok := <-more:
 				if !ok {
 					return
 				}
-				_, _ = io.WriteString(out, piece)
-				if z, ok := out.(*gzip.Writer); ok {
-					_ = z.Flush()
-				}
+				_, _ = io.WriteString(w, piece)
 				_ = http.NewResponseController(w).Flush()
 			case <-r.Context().Done():
 				return
@@ -62,32 +53,30 @@ func dripping(t *testing.T, zipped bool) (p *provider, more chan string, left ch
 // TestDrops: each piece of an answer is passed on before the next one is made, and what it says is counted at once.
 func TestDrops(t *testing.T) {
 	t.Parallel()
-	for _, zipped := range []bool{false, true} {
-		p, more, _ := dripping(t, zipped)
-		turn := opened(t, p, nil)
-		go func() { more <- ":\n\n" }()
-		answer := begin(t, t.Context(), turn, messages, `{"model":"opus"}`)
-		read := bufio.NewReader(answer.Body)
-		for _, piece := range []string{":\n", "\n"} {
-			if line, err := read.ReadString('\n'); line != piece || err != nil {
-				t.Fatal(line, err)
-			}
+	p, more, _ := dripping(t)
+	turn := opened(t, p, nil)
+	go func() { more <- ":\n\n" }()
+	answer := begin(t, t.Context(), turn, messages, `{"model":"opus"}`)
+	read := bufio.NewReader(answer.Body)
+	for _, piece := range []string{":\n", "\n"} {
+		if line, err := read.ReadString('\n'); line != piece || err != nil {
+			t.Fatal(line, err)
 		}
-		for i, piece := range []string{"data: {}\n", "\n", messageStart, messageText, messageEnd} {
-			more <- piece
-			got := make([]byte, len(piece))
-			if _, err := io.ReadFull(read, got); err != nil || string(got) != piece {
-				t.Fatalf("%q, %v", got, err)
-			}
-			used := turn.Usage()
-			if len(used) != 1 || used[0].Estimated || used[0].Output != []int64{0, 0, 1, 1, 42}[i] {
-				t.Errorf("after %d pieces: %+v", i+1, used)
-			}
+	}
+	for i, piece := range []string{"data: {}\n", "\n", messageStart, messageText, messageEnd} {
+		more <- piece
+		got := make([]byte, len(piece))
+		if _, err := io.ReadFull(read, got); err != nil || string(got) != piece {
+			t.Fatalf("%q, %v", got, err)
 		}
-		close(more)
-		if _, err := io.ReadAll(read); err != nil && !zipped { // the compressed one has no end
-			t.Error(err)
+		used := turn.Usage()
+		if len(used) != 1 || used[0].Estimated || used[0].Output != []int64{0, 0, 1, 1, 42}[i] {
+			t.Errorf("after %d pieces: %+v", i+1, used)
 		}
+	}
+	close(more)
+	if _, err := io.ReadAll(read); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -112,7 +101,7 @@ func TestCut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p, more, left := dripping(t, false)
+			p, more, left := dripping(t)
 			turn := opened(t, p, func(o *Options, _ *Upstream) { o.Prices = Prices{Models: map[string]Price{}} })
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -151,7 +140,7 @@ func TestCut(t *testing.T) {
 // TestSilentProvider: an answer of which nothing comes any more is cut.
 func TestSilentProvider(t *testing.T) {
 	t.Parallel()
-	p, more, left := dripping(t, false)
+	p, more, left := dripping(t)
 	soon := usual
 	soon.idle = 10 * time.Millisecond
 	turn, err := open(Options{Upstreams: map[string]Upstream{"": p.upstream(t)}}, soon)

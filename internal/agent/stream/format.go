@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -87,7 +86,7 @@ func tally(t loop.Turn) []string {
 	var parts []string
 	u := t.Usage
 	if u.CostUSD > 0 {
-		parts = append(parts, "cost: "+dollars(u.CostUSD))
+		parts = append(parts, "cost: "+loop.Dollars(u.CostUSD))
 	}
 	if u.Input+u.CacheRead+u.CacheWrite+u.Output > 0 {
 		cached := ""
@@ -125,18 +124,6 @@ func brief(n int64) string {
 		}
 	}
 	return "" // not reached
-}
-
-// dollars has two decimals, and below a cent up to four digits that say something.
-func dollars(usd float64) string {
-	switch {
-	case usd >= 0.01:
-		return fmt.Sprintf("$%.2f", usd)
-	case usd < 0.0001:
-		return "<$0.0001"
-	}
-	digits := 3 - int(math.Floor(math.Log10(usd)))
-	return "$" + strings.TrimRight(strconv.FormatFloat(usd, 'f', digits, 64), "0")
 }
 
 // briefly is a duration as precise as people want it: "420ms", "3.2s", "6m7s".
