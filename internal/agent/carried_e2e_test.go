@@ -6,7 +6,6 @@ import (
 	"net/url"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/agent/stream"
 	proxy "github.com/ralph-loop/ralph/internal/gateway"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -48,10 +47,10 @@ func (w wired) Usage() (sum loop.Usage, asked bool) {
 
 // carriedReals are the real CLIs as a gateway carries them, with what leads it to the stand-in for their model.
 var carriedReals = []real{
-	{"claude", "/gateway", "ANTHROPIC_API_KEY", stream.NewClaude, byWire("", "ANTHROPIC_BASE_URL", "")},
-	{"codex", "/gateway", "OPENAI_API_KEY", stream.NewCodex, byWire("gpt-5.5", "OPENAI_BASE_URL", "/v1")},
-	{"gemini", "/gateway", "GEMINI_API_KEY", stream.NewGemini, byWire("gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL", "")},
-	{"opencode", "/gateway", "OPENAI_API_KEY", stream.NewOpencode, byWire("openai/gpt-5.5", "OPENAI_BASE_URL", "/v1")},
+	{"claude", "/gateway", "ANTHROPIC_API_KEY", byWire("", "ANTHROPIC_BASE_URL", "")},
+	{"codex", "/gateway", "OPENAI_API_KEY", byWire("gpt-5.5", "OPENAI_BASE_URL", "/v1")},
+	{"gemini", "/gateway", "GEMINI_API_KEY", byWire("gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL", "")},
+	{"opencode", "/gateway", "OPENAI_API_KEY", byWire("openai/gpt-5.5", "OPENAI_BASE_URL", "/v1")},
 }
 
 func byWire(model, variable, path string) func(*agent.Options, string, func(string, string)) {

@@ -26,28 +26,16 @@ func TestLook(t *testing.T) {
 	}{
 		"a key": {agent: "claude", script: good, environ: []string{"ANTHROPIC_API_KEY=k"},
 			version: "1.2.3", credential: "key in ANTHROPIC_API_KEY"},
-		"a login": {agent: "claude", script: good,
-			files: map[string]string{".claude/.credentials.json": `{"a": 1}`}, version: "1.2.3",
-			credential: "login in ~/.claude/.credentials.json"},
-		"a login elsewhere": {agent: "codex", script: good, files: map[string]string{"x/auth.json": `{"a": 1}`},
-			environ: []string{"CODEX_HOME=HOME/x"}, version: "1.2.3", credential: "login in ~/x/auth.json"},
 		"an empty login": {agent: "codex", script: good, files: map[string]string{".codex/auth.json": `{}`},
 			version: "1.2.3", advice: "no credential for codex was found: set OPENAI_API_KEY, or run: codex login"},
-		"a login of gemini": {agent: "gemini", script: good,
-			files: map[string]string{".gemini/oauth_creds.json": `{"a": 1}`}, version: "1.2.3",
-			credential: "login in ~/.gemini/oauth_creds.json"},
 		"gemini's settings": {agent: "gemini", script: good,
 			files:   map[string]string{".gemini/settings.json": `{"security": {"auth": {"selectedType": "gemini-api-key"}}}`},
 			version: "1.2.3", advice: "set GEMINI_API_KEY"},
-		"a login of amp": {agent: "amp", script: good,
-			files: map[string]string{".local/share/amp/secrets.json": `{"a": 1}`}, version: "1.2.3",
-			credential: "login in ~/.local/share/amp/secrets.json"},
 		"opencode needs none": {agent: "opencode", script: good, version: "1.2.3"},
 		"a login of opencode": {agent: "opencode", script: good, environ: []string{"XDG_DATA_HOME=HOME/d"},
 			files: map[string]string{"d/opencode/auth.json": `{"a": 1}`}, version: "1.2.3",
 			credential: "login in ~/d/opencode/auth.json"},
-		"another version":           {agent: "opencode", script: "echo v0.0.176-g0123abc", version: "0.0.176-g0123abc"},
-		"a version without numbers": {agent: "opencode", script: "echo hello", version: "of no number"},
+		"another version": {agent: "opencode", script: "echo v0.0.176-g0123abc", version: "0.0.176-g0123abc"},
 		"it cannot say": {agent: "opencode", script: "echo no; exit 4",
 			advice: "opencode cannot say its version (exited, exit code 4)"},
 		"much of a version":      {agent: "opencode", script: "yes 1.2.3 | head -c 10000000", version: "1.2.3"},
@@ -56,14 +44,7 @@ func TestLook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, c.agent, c.script)
-			for file, text := range c.files {
-				if err := os.MkdirAll(filepath.Dir(filepath.Join(f.dir, file)), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(f.dir, file), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
+			lay(t, f.dir, c.files)
 			parent := []string{"HOME=" + f.dir, "HTTPS_PROXY=http://127.0.0.1:1"}
 			for _, entry := range c.environ {
 				parent = append(parent, strings.ReplaceAll(entry, "HOME/", f.dir+"/"))

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/fake/model"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -27,28 +26,27 @@ const testKey = "sk-test-key"
 
 // real is a real agent CLI and what points it at a stand-in for its model, as its users would do it.
 type real struct {
-	name   string
-	by     string // "/gateway", when a gateway carries it
-	key    string // the environment name of its credential
-	decode func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
-	point  func(o *agent.Options, url string, write func(path, text string))
+	name  string
+	by    string // "/gateway", when a gateway carries it
+	key   string // the environment name of its credential
+	point func(o *agent.Options, url string, write func(path, text string))
 }
 
 // reals are the real CLIs that a stand-in can be played to.
 var reals = []real{
-	{"claude", "", "ANTHROPIC_API_KEY", stream.NewClaude, func(o *agent.Options, url string, _ func(string, string)) {
+	{"claude", "", "ANTHROPIC_API_KEY", func(o *agent.Options, url string, _ func(string, string)) {
 		o.Parent = append(o.Parent, "ANTHROPIC_BASE_URL="+url)
 	}},
-	{"codex", "", "OPENAI_API_KEY", stream.NewCodex, func(o *agent.Options, url string, _ func(string, string)) {
+	{"codex", "", "OPENAI_API_KEY", func(o *agent.Options, url string, _ func(string, string)) {
 		provider := fmt.Sprintf(
 			`model_providers.test={name="test",base_url="%s/v1",wire_api="responses",env_key="OPENAI_API_KEY"}`, url)
 		o.Flags, o.Model = append(o.Flags, "-c", "model_provider=test", "-c", provider), "gpt-5.5"
 	}},
-	{"gemini", "", "GEMINI_API_KEY", stream.NewGemini, func(o *agent.Options, url string, write func(string, string)) {
+	{"gemini", "", "GEMINI_API_KEY", func(o *agent.Options, url string, write func(string, string)) {
 		write(".gemini/settings.json", `{"security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"maxAttempts":2}}`)
 		o.Extra, o.Model = append(o.Extra, "GOOGLE_GEMINI_BASE_URL="+url), "gemini-2.5-flash"
 	}},
-	{"opencode", "", "OPENAI_API_KEY", stream.NewOpencode, func(o *agent.Options, url string, write func(string, string)) {
+	{"opencode", "", "OPENAI_API_KEY", func(o *agent.Options, url string, write func(string, string)) {
 		write("test.json", fmt.Sprintf(
 			`{"provider":{"test":{"npm":"@ai-sdk/openai-compatible","name":"test","models":{"m":{}},
 			"options":{"baseURL":"%s/v1","apiKey":"{env:OPENAI_API_KEY}"}}}}`, url))
@@ -237,28 +235,6 @@ func strays(home string) (found []string) {
 		}
 	}
 	return found
-}
-
-// unpaired lists the tools of a turn that began and did not end, or the other way round, by their ids.
-func unpaired(t *testing.T, r real, turn loop.Turn) []string {
-	t.Helper()
-	log, err := os.ReadFile(turn.LogFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	open := map[string]int{}
-	d := r.decode(time.Now, func(e stream.Event) {
-		switch e.Kind {
-		case stream.ToolStart:
-			open[e.Tool.ID]++
-		case stream.ToolEnd:
-			open[e.Tool.ID]--
-		}
-	})
-	_, _ = d.Write(log)
-	_ = d.Close()
-	maps.DeleteFunc(open, func(_ string, n int) bool { return n == 0 })
-	return slices.Collect(maps.Keys(open))
 }
 
 // eachReal runs a test with real agents, and beside all others: they wait most of the time.

@@ -215,29 +215,3 @@ func TestReplayShowsAtOnce(t *testing.T) {
 		t.Errorf("standard error: %q, want %q", got, want)
 	}
 }
-
-// counted counts what is written, and whether it is whole lines.
-type counted struct{ writes, lines, broken int }
-
-func (c *counted) Write(p []byte) (int, error) {
-	c.writes++
-	c.lines += bytes.Count(p, []byte("\n"))
-	if !bytes.HasSuffix(p, []byte("\n")) {
-		c.broken++
-	}
-	return len(p), nil
-}
-
-// TestReplayShowsManyLinesAtOnce: a Write each would take longer than all else.
-func TestReplayShowsManyLinesAtOnce(t *testing.T) {
-	t.Parallel()
-	var console counted
-	const lines = 100_000
-	if _, err := agent.Replay(agent.Options{Command: "command", Display: agent.Display{Console: &console}},
-		agent.Recording{Stdout: strings.NewReader(strings.Repeat("a line\n", lines))}); err != nil {
-		t.Fatal(err)
-	}
-	if console.lines < lines || console.writes > lines/100 || console.broken > 0 {
-		t.Errorf("%+v", console)
-	}
-}
