@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Commit makes one commit of everything that changed since the commit `since`, new files too. Commits that the agent
@@ -31,16 +30,14 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	left, err := t.leavings(ctx)
-	if err != nil {
-		return loop.Commit{}, err
-	}
-	if notes = slices.Concat(notes, more, left); changed {
-		if err := t.commit(ctx, took.parent, message); err != nil {
+	notes = append(notes, more...)
+	var ours []string
+	if changed {
+		if ours, err = t.commit(ctx, took.parent, message); err != nil {
 			return loop.Commit{}, err
 		}
 	}
-	c, found, err := t.looked(ctx, since, message, changed, took)
+	c, found, err := t.looked(ctx, since, message, took, ours)
 	if err != nil {
 		return loop.Commit{}, err
 	}
@@ -70,11 +67,10 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 	return c, nil
 }
 
-// looked is what was committed, once it holds nothing that no commit may hold.
-func (t *history) looked(ctx context.Context, since, message string, changed bool, took taken) (loop.Commit, *leaks,
-	error) {
+// looked is what was committed, once it holds nothing that no commit may hold. ours is our commit and its tree, if any.
+func (t *history) looked(ctx context.Context, since, message string, took taken, ours []string) (loop.Commit, *leaks, error) {
 	seek, none := t.leaks.search(), &leaks{}
-	c, err := t.describe(ctx, since, changed, took, seek)
+	c, err := t.describe(ctx, since, took, ours, seek)
 	if err != nil || !seek.suspects() {
 		return c, none, err
 	}
@@ -95,23 +91,24 @@ func (t *history) looked(ctx context.Context, since, message string, changed boo
 	return c, found, err
 }
 
-// commit commits the index on top of parent.
-func (t *history) commit(ctx context.Context, parent, message string) error {
+// commit commits the index on top of parent. ids are the commit and its tree.
+func (t *history) commit(ctx context.Context, parent, message string) (ids []string, err error) {
 	tree, err := t.git.out(ctx, "write-tree")
 	if err != nil {
-		return fmt.Errorf("committing: %w", err)
+		return nil, fmt.Errorf("committing: %w", err)
 	}
-	id, err := t.objects.commit(ctx, newCommit{tree: strings.TrimSpace(tree), parents: []string{parent}, message: message})
+	tree = strings.TrimSpace(tree)
+	id, err := t.objects.commit(ctx, newCommit{tree: tree, parents: []string{parent}, message: message})
 	if err != nil {
-		return fmt.Errorf("committing: %w", err)
+		return nil, fmt.Errorf("committing: %w", err)
 	}
-	return t.setHead(id)
+	return []string{id, tree}, t.setHead(id)
 }
 
 // describe says what the commits from since to HEAD changed, and lets seek read all of it.
-func (t *history) describe(ctx context.Context, since string, changed bool, took taken, seek *search) (c loop.Commit,
+func (t *history) describe(ctx context.Context, since string, took taken, ours []string, seek *search) (c loop.Commit,
 	err error) {
-	if !changed && took.parent == since {
+	if ours == nil && took.parent == since {
 		tree := t.headTree
 		if t.head != since {
 			if tree, err = t.TreeOf(ctx, since); err != nil {
@@ -120,26 +117,13 @@ func (t *history) describe(ctx context.Context, since string, changed bool, took
 		}
 		return loop.Commit{SHA: since, Tree: tree, Empty: true}, nil
 	}
-	if took.parent == since { // ours alone: one command tells all
-		head := &beginning{rest: seek}
-		_, _, err := t.git.run(ctx, call{out: head,
-			args: []string{"show", "-z", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color",
-				"--numstat", "-p", "--text", "-U0", "--no-renames", "--format=%H %T", "HEAD", "--"}})
-		id, stats, _ := strings.Cut(head.String(), "\x00")
-		if err != nil {
-			return loop.Commit{}, fmt.Errorf("reading the new commit: %w", err)
-		}
-		if f := strings.Fields(id); len(f) == 2 && len(t.links) == 0 {
-			names := safetext.Map(numbersOf(stats), func(f []string) string { return f[2] })
-			slices.Sort(names)
-			t.known.changed.keep(since+" "+f[0], names)
-		}
-		return described(strings.Fields(id), stats)
-	}
 	if err := t.seekThrough(ctx, since, seek); err != nil {
 		return loop.Commit{}, err
 	}
-	return t.between(ctx, since, "HEAD")
+	if ours == nil {
+		return t.between(ctx, since, "HEAD")
+	}
+	return t.compared(ctx, since, ours...)
 }
 
 // withhold makes the commits from since to one again, as one without what no commit may hold: what is committed is

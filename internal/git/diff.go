@@ -104,41 +104,29 @@ func (o *objects) compared(ctx context.Context, from string, ids ...string) (loo
 		return loop.Commit{}, fmt.Errorf("reading a commit: git answered %q", ids)
 	}
 	stats, err := o.git.out(ctx, "diff-tree", "-r", "-z", "--no-ext-diff", "--no-textconv", "--numstat", "--no-renames",
-		from, ids[0], "--")
+		"--ignore-submodules=none", from, ids[0], "--")
 	if err != nil {
 		return loop.Commit{}, fmt.Errorf("comparing commits %.12s and %.12s: %w", from, ids[0], err)
 	}
-	return described(ids, stats)
-}
-
-// maxFiles is how many changed files a commit lists.
-const maxFiles = 50
-
-func described(ids []string, stats string) (loop.Commit, error) {
-	if len(ids) != 2 {
-		return loop.Commit{}, fmt.Errorf("reading a commit: git answered %q", ids)
-	}
-	c := loop.Commit{SHA: ids[0], Tree: ids[1]}
-	for _, f := range numbersOf(stats) {
-		if len(c.Files) == maxFiles {
+	c, names := loop.Commit{SHA: ids[0], Tree: ids[1]}, []string(nil)
+	for _, entry := range records(stats) {
+		f := strings.SplitN(entry, "\t", 3)
+		if len(f) != 3 {
+			return loop.Commit{}, fmt.Errorf("comparing commits: git answered %q", entry)
+		}
+		if names = append(names, f[2]); len(names) > maxFiles {
 			c.MoreFiles++
 			continue
 		}
 		c.Files = append(c.Files, loop.FileChange{Path: strings.ToValidUTF8(f[2], "\uFFFD"), Added: count(f[0]),
 			Deleted: count(f[1])})
 	}
+	o.known.changed.keep(from+" "+ids[0], names)
 	return c, nil
 }
 
-// numbersOf are the lines added and deleted, and the name, of each file.
-func numbersOf(stats string) (all [][]string) {
-	for _, entry := range records(strings.TrimLeft(stats, "\n\x00")) {
-		if f := strings.SplitN(entry, "\t", 3); len(f) == 3 {
-			all = append(all, f)
-		}
-	}
-	return all
-}
+// maxFiles is how many changed files a commit lists.
+const maxFiles = 50
 
 // count reads a number of lines; "-" stands for a binary file.
 func count(s string) int {

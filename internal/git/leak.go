@@ -215,25 +215,6 @@ func (r *leakRules) markIn(found *leaks, name, content string, fresh []secret.Cr
 	}
 }
 
-// beginning keeps what is written to it up to an empty record, and passes everything on.
-type beginning struct {
-	bytes.Buffer
-	rest *search
-	over bool
-}
-
-func (b *beginning) Write(p []byte) (int, error) {
-	if !b.over {
-		from := max(0, b.Len()-1)
-		b.Buffer.Write(p)
-		if i := bytes.Index(b.Bytes()[from:], []byte("\x00\x00")); i >= 0 {
-			b.Truncate(from + i)
-			b.over = true
-		}
-	}
-	return b.rest.Write(p)
-}
-
 // candidates are what looks like a credential in what is new. Texts that the commit below already has are not checked;
 // that commit is read once, however many there are.
 type candidates struct {

@@ -311,8 +311,7 @@ type known struct {
 	directories answers[map[string]entry]
 	blobs       answers[string]
 	diffs       answers[string]
-	changed     answers[[]string] // by the newest commit
-	leavings    map[string]bool   // that were named
+	changed     answers[[]string] // by the newest commits
 }
 
 // answers are kept by their questions. The zero value is empty. When it is full it starts empty again.

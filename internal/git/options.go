@@ -134,7 +134,7 @@ func (ob *objects) layOut(o Options) error {
 	}
 	for name, text := range map[string]string{
 		filepath.Join(o.Root, "gitconfig"): hostConfig + "[core]\n\texcludesFile = " + quoted(o.excludes()) + "\n",
-		o.excludes():                       excluded() + runtimeFiles, at("HEAD"): "ref: refs/heads/main\n", at("config"): bareConfig,
+		o.excludes():                       toolsLeave + runtimeFiles, at("HEAD"): "ref: refs/heads/main\n", at("config"): bareConfig,
 	} {
 		if err := errors.Join(os.WriteFile(name, []byte(text), 0o644), os.Chmod(name, 0o644)); err != nil {
 			return fmt.Errorf("making the checkout: %w", err)
@@ -165,16 +165,11 @@ const runtimeFiles = `# ralph
 .ralph-active
 `
 
-// toolsLeave are what known tools leave in a working tree, which belongs into no commit. Where a repository's own rules
-// say otherwise, they count.
-var toolsLeave = []string{"node_modules/", "__pycache__/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".tox/", ".nox/",
+// toolsLeave starts the list of files that are in no commit of a run: what known tools leave in a working tree. Where a
+// repository's own rules say otherwise, they count.
+var toolsLeave = "# what tools leave\n" + strings.Join([]string{"node_modules/", "__pycache__/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".tox/", ".nox/",
 	".coverage", ".coverage.*", ".nyc_output/", ".gradle/", ".DS_Store", "Thumbs.db", "core.[0-9]*", "!core.*.*", "npm-debug.log*",
-	"yarn-error.log*", "nohup.out", "hs_err_pid*.log"}
-
-// excluded starts the list of files that are in no commit of a run.
-func excluded() string {
-	return "# what tools leave\n" + strings.Join(toolsLeave, "\n") + "\n"
-}
+	"yarn-error.log*", "nohup.out", "hs_err_pid*.log"}, "\n") + "\n"
 
 // quoted is a value of a configuration file.
 func quoted(value string) string {

@@ -48,7 +48,7 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 	}
 	texts := map[string][]byte{
 		filepath.Join(t.dir, "HEAD"): []byte("ref: " + t.ref() + "\n"), filepath.Join(t.dir, "config"): u.config,
-		filepath.Join(t.dir, "attributes"): readQuietly(u.attributes), t.o.excludes(): slices.Concat([]byte(excluded()),
+		filepath.Join(t.dir, "attributes"): readQuietly(u.attributes), t.o.excludes(): slices.Concat([]byte(toolsLeave),
 			readQuietly(u.excludes), []byte("\n"), readQuietly(filepath.Join(c.common, "info", "exclude")), []byte("\n"+runtimeFiles), more),
 	}
 	for name, from := range map[string]string{

@@ -6,11 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // stage makes the index what the working tree is, and reports whether that differs from the commit that HEAD is at now.
@@ -198,45 +196,6 @@ func (t *checkout) isSubmodule(name string) bool {
 		}
 	}
 	return false
-}
-
-// leavings names, each once in a run, the leavings in the working tree that no rule but ours keeps out of a commit.
-func (t *checkout) leavings(ctx context.Context) ([]string, error) {
-	args := []string{"ls-files", "-z", "--others", "--ignored", "--directory"}
-	for _, pattern := range toolsLeave {
-		args = append(args, "-x", pattern)
-	}
-	out, err := t.git.out(ctx, args...)
-	if err != nil || out == "" {
-		return nil, err
-	}
-	var fresh, ours []string
-	for _, name := range records(out) {
-		if !t.known.leavings[name] {
-			fresh = append(fresh, name)
-		}
-	}
-	if len(fresh) == 0 {
-		return nil, nil
-	}
-	out, _, err = t.git.run(ctx, call{in: joined(fresh), args: []string{"check-ignore", "-v", "-z", "--stdin"}})
-	if err = ignore(err); err != nil {
-		return nil, fmt.Errorf("looking why files are left out: %w", err)
-	}
-	if t.known.leavings == nil {
-		t.known.leavings = map[string]bool{}
-	}
-	for entry := range slices.Chunk(records(out), 4) { // the file of the rule, its line, the rule, the path
-		line, _ := strconv.Atoi(entry[min(1, len(entry)-1)])
-		if len(entry) == 4 && entry[0] == t.o.excludes() && line <= len(toolsLeave)+1 { // otherwise a rule of the user's
-			t.known.leavings[entry[3]] = true
-			ours = append(ours, entry[3])
-		}
-	}
-	if len(ours) == 0 {
-		return nil, nil
-	}
-	return []string{"left out, because tools leave it and no ignore rule names it: " + safetext.FirstN(ours, mostNamed)}, nil
 }
 
 // leftOut begins what the harness adds to the run's list of excluded files.
