@@ -400,19 +400,16 @@ func (j *job) resume(way loop.ResumeMode) *loop.Resume {
 	return r
 }
 
-// viewOn is a view with what the repository says of how pull requests are written here. It is read once, from the base
-// commit; what cannot be read is left out.
+// viewOn is a view with the repository's template for pull requests. It is read once, from the base commit; what cannot
+// be read is left out.
 func (j *job) viewOn(ctx context.Context) func(loop.State) report.View {
 	spec := j.Spec
 	j.readWays(ctx, j.request.Event, spec.Tree.File)
 	template, err := pullTemplate(ctx, spec)
 	j.warn("reading the template for pull requests", err)
-	subjects, err := spec.Tree.Subjects(ctx, spec.Tree.Base(), 50)
-	j.warn("reading how commits are written here", err)
-	on := labels(j.request.Event)
 	return func(s loop.State) report.View {
 		v := j.Action.view(s)
-		v.Template, v.Subjects, v.Labels = template, subjects, on
+		v.Template = template
 		v.Limits = loop.Limits{CostUSD: spec.Settings.MaxCostUSD, Tokens: int64(spec.Settings.MaxTokens),
 			IssueCostUSD: spec.Settings.MaxCostUSDPerIssue}
 		v.Worktree = spec.Tree.Dir()

@@ -142,7 +142,6 @@ func seen(text func(most int) string) View {
 		loop.Verdict{Check: text(6), Severity: loop.Hard, Skipped: text(8)})
 	v := end(s, loop.Stuck, text(12), text(6))
 	v.TokenNote, v.Template = text(12), "## "+text(8)+"\n"+text(60)+"\n## Testing\n- [x] "+text(30)+"\n| "+text(12)
-	v.Labels, v.Subjects = []string{text(4)}, []string{text(6), "fix: " + text(6), "feat: " + text(6)}
 	return v
 }
 

@@ -41,11 +41,9 @@ type Controls struct {
 
 // Repository is what a pull request is fitted to, and where the places that checks name are in it.
 type Repository struct {
-	Template string   // its pull request template, as it is in the base commit; empty: it has none
-	Subjects []string // of the newest commits of the base branch, for the form of a title
-	Labels   []string // the issue's, for the kind of a change
-	Worktree string   // the run's worktree as an absolute path, which tools print before the names of files
-	Dir      string   // where the checks run, from the top of the repository; empty: there
+	Template string // its pull request template, as it is in the base commit; empty: it has none
+	Worktree string // the run's worktree as an absolute path, which tools print before the names of files
+	Dir      string // where the checks run, from the top of the repository; empty: there
 }
 
 // onPull is a view whose text is on the run's pull request, once there is one.
