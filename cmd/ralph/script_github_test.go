@@ -146,7 +146,7 @@ func addRun(ts *testscript.TestScript, hub *standIn, more ...loop.Record) {
 			Base:       hub.BranchSHA("alice", "demo", "main"),
 			BaseBranch: "main", Branch: "ralph/issue-1", Agent: "claude", Checks: []string{"make test"}, MaxIterations: 5}},
 		{Type: loop.Committed, Iteration: 1, Commit: &loop.Commit{SHA: tip}},
-		{Type: loop.Posted, Post: &loop.Post{Pull: pull, Finished: true}},
+		{Type: loop.Posted, Post: &loop.Post{PostedPull: loop.PostedPull{Pull: pull}, Finished: true}},
 	}, more...) {
 		r.At = at
 		ts.Check(json.NewEncoder(&journal).Encode(r))

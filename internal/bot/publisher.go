@@ -234,7 +234,7 @@ func (p *publisher) tryOpen(ctx context.Context, s loop.State, draft bool) (*loo
 	if made == nil || made.Number == 0 {
 		return nil, err
 	}
-	return &loop.Post{Pull: made.Number, PullNode: made.NodeID, PullURL: made.URL, Draft: &made.Draft}, nil
+	return &loop.Post{PostedPull: loop.PostedPull{Pull: made.Number, PullNode: made.NodeID, PullURL: made.URL, Draft: &made.Draft}}, nil
 }
 
 // refresh writes the sticky comment: on the issue until there is a pull request, then there. One that an earlier
@@ -489,7 +489,7 @@ func (p *publisher) ready(ctx context.Context, s loop.State) *loop.Post {
 	if err != nil {
 		return nil
 	}
-	return &loop.Post{Draft: new(bool)}
+	return &loop.Post{PostedPull: loop.PostedPull{Draft: new(bool)}}
 }
 
 // relabel shows the outcome on the issue.

@@ -195,15 +195,10 @@ type Resume struct {
 
 // Post is where something was published. Fields that are not set leave what was known.
 type Post struct {
-	IssueComment int64  `json:"issue_comment,omitempty"`
-	PullComment  int64  `json:"pull_comment,omitempty"`
-	Pull         int    `json:"pull,omitempty"`
-	PullNode     string `json:"pull_node,omitempty"`
-	PullURL      string `json:"pull_url,omitempty"`
-	Draft        *bool  `json:"draft,omitempty"`
-	Linked       bool   `json:"linked,omitempty"` // the issue's comment is the line that leads to the pull request
-	// Closed says that the pull request was closed when the end was reported.
-	Closed *bool `json:"closed,omitempty"`
+	IssueComment int64 `json:"issue_comment,omitempty"`
+	PullComment  int64 `json:"pull_comment,omitempty"`
+	PostedPull
+	Linked bool `json:"linked,omitempty"` // the issue's comment is the line that leads to the pull request
 	// Failure is the comment with the failure report of the newest outcome.
 	Failure int64 `json:"failure,omitempty"`
 	// NotifyComment is the comment that notifies the requester of the newest outcome, if it is not the failure report.
@@ -220,6 +215,15 @@ type Post struct {
 	// Finished says that the newest outcome is shown everywhere; a run that has ended without it was cut off while it
 	// told.
 	Finished bool `json:"finished,omitempty"`
+}
+
+// PostedPull is the pull request of a run.
+type PostedPull struct {
+	Pull     int    `json:"pull,omitempty"` // its number
+	PullNode string `json:"pull_node,omitempty"`
+	PullURL  string `json:"pull_url,omitempty"`
+	Draft    *bool  `json:"draft,omitempty"`
+	Closed   *bool  `json:"closed,omitempty"` // it was closed when the end was reported
 }
 
 // Pause is a wait for something that passes by itself: a usage limit's reset, a model's servers.

@@ -124,6 +124,6 @@ func Hostile() *Script {
 		loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: Nasty, Output: big,
 			Criteria: []loop.Criterion{{Text: Nasty, Reason: Nasty}, {Text: Nasty, Met: true, Reason: Nasty}}},
 		loop.Verdict{Check: Nasty, Severity: loop.Soft, Reason: Nasty})
-	s.Add(loop.Record{Type: loop.Posted, Post: &loop.Post{Pull: 57, PullURL: "https://x.y/) @bob"}})
+	s.Add(loop.Record{Type: loop.Posted, Post: &loop.Post{PostedPull: loop.PostedPull{Pull: 57, PullURL: "https://x.y/) @bob"}}})
 	return s.Finish(loop.Stuck, Nasty, "wip/@bob#12`")
 }

@@ -90,7 +90,7 @@ func (s *Script) Iterated(n int, text string, verdicts ...loop.Verdict) {
 func (s *Script) Pull() {
 	draft := true
 	s.Add(loop.Record{Type: loop.Posted,
-		Post: &loop.Post{Pull: 57, PullURL: "https://github.com/alice/demo/pull/57", Draft: &draft}})
+		Post: &loop.Post{PostedPull: loop.PostedPull{Pull: 57, PullURL: "https://github.com/alice/demo/pull/57", Draft: &draft}}})
 }
 
 // Finish ends the run.

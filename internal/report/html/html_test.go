@@ -82,7 +82,7 @@ func hostileDetail(text string) Detail {
 	s.Add(loop.Record{Type: loop.Resumed,
 		Resume: &loop.Resume{Owner: text, Hint: text, Retry: true, Feedback: &loop.Feedback{By: text, Text: text}}})
 	s.Add(loop.Record{Type: loop.Warned, Warning: text})
-	s.Add(loop.Record{Type: loop.Posted, Post: &loop.Post{Pull: 57, PullURL: text}})
+	s.Add(loop.Record{Type: loop.Posted, Post: &loop.Post{PostedPull: loop.PostedPull{Pull: 57, PullURL: text}}})
 	d := Detail{View: end(s, loop.Stuck, text, text), Records: s.Records}
 	d.ServerURL, d.Repo, d.TokenNote, d.Redact = text, text, text, report.Redactor(nil)
 	head := "diff --git a/" + text + " b/" + text + "\nnew file mode 100644\nrename from " + text + "\n+++ b/" + text +
