@@ -48,21 +48,31 @@ type (
 
 type serveStart struct {
 	dataFlags
-	Listen          string         `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to listen. Default: ${default}."`
-	URL             string         `name:"url" placeholder:"URL" help:"What GitHub and people reach this server by, such as https://ralph.example.com. Default: where it listens."`
-	Slots           int            `placeholder:"N" help:"Number of runs at the same time on this machine. Default: the number of processors."`
-	PerInstallation int            `placeholder:"N" help:"How many of all runs may be of one installation. Default: any number."`
-	AppName         string         `default:"ralph" placeholder:"NAME" help:"Name that the setup proposes for the App. Default: ${default}."`
-	Operators       []string       `placeholder:"LOGINS" help:"Set more operators (default: the owner of the App, or the owners of its organization)."`
-	Outsiders       string         `default:"runs" enum:"nothing,runs,all" placeholder:"WHAT" help:"Show of public repositories to people who don't work on them (one of: nothing, runs, all; default: ${default})."`
-	TriggerLabel    string         `default:"ralph" placeholder:"LABEL" help:"Label on an issue that starts a run. Default: ${default}."`
-	TriggerPhrase   string         `default:"/ralph" placeholder:"WORD" help:"First word of a comment that is a command. Default: ${default}."`
-	Mirrors         int            `default:"20" placeholder:"GB" help:"How much disk copies of repositories may take. Default: ${default}."`
-	Keep            map[string]int `default:"deliveries=30;records=30;runs=365;audit=365" placeholder:"KIND=DAYS;..." help:"For how many days what is over is kept: deliveries, records of runs, rows of runs, the audit log. Default: ${default}."`
-	Drain           time.Duration  `default:"4m" placeholder:"TIME" help:"Time that runs have after SIGTERM, before they are handed on. Default: ${default}."`
-	Allow           string         `placeholder:"FILE" help:"Limit what the repositories of each account can have: agents, models, launchers, budgets. Default: anything. Or RALPH_ALLOW."`
-	Runner          string         `placeholder:"OWNER/NAME" help:"Private repository whose workflow runner.yml does the runs, on GitHub's runners or yours. Default: this machine does them."`
-	LogText         bool           `help:"Write the log as text instead of JSON."`
+	Listen          string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to listen. Default: ${default}."`
+	URL             string `name:"url" placeholder:"URL" help:"What GitHub and people reach this server by, such as https://ralph.example.com. Default: where it listens."`
+	Slots           int    `placeholder:"N" help:"Number of runs at the same time on this machine. Default: the number of processors."`
+	PerInstallation int    `placeholder:"N" help:"How many of all runs may be of one installation. Default: any number."`
+	AppName         string `default:"ralph" placeholder:"NAME" help:"Name that the setup proposes for the App. Default: ${default}."`
+	visitorFlags
+	triggerFlags
+	Mirrors int            `default:"20" placeholder:"GB" help:"How much disk copies of repositories may take. Default: ${default}."`
+	Keep    map[string]int `default:"deliveries=30;records=30;runs=365;audit=365" placeholder:"KIND=DAYS;..." help:"For how many days what is over is kept: deliveries, records of runs, rows of runs, the audit log. Default: ${default}."`
+	Drain   time.Duration  `default:"4m" placeholder:"TIME" help:"Time that runs have after SIGTERM, before they are handed on. Default: ${default}."`
+	Allow   string         `placeholder:"FILE" help:"Limit what the repositories of each account can have: agents, models, launchers, budgets. Default: anything. Or RALPH_ALLOW."`
+	Runner  string         `placeholder:"OWNER/NAME" help:"Private repository whose workflow runner.yml does the runs, on GitHub's runners or yours. Default: this machine does them."`
+	LogText bool           `help:"Write the log as text instead of JSON."`
+}
+
+// visitorFlags are who sees and does what on the pages.
+type visitorFlags struct {
+	Operators []string `placeholder:"LOGINS" help:"Set more operators (default: the owner of the App, or the owners of its organization)."`
+	Outsiders string   `default:"runs" enum:"nothing,runs,all" placeholder:"WHAT" help:"Show of public repositories to people who don't work on them (one of: nothing, runs, all; default: ${default})."`
+}
+
+// triggerFlags are what starts runs.
+type triggerFlags struct {
+	TriggerLabel  string `default:"ralph" placeholder:"LABEL" help:"Label on an issue that starts a run. Default: ${default}."`
+	TriggerPhrase string `default:"/ralph" placeholder:"WORD" help:"First word of a comment that is a command. Default: ${default}."`
 }
 
 // Run implements ralph serve.
