@@ -40,14 +40,19 @@ type Diagnosis struct {
 	Reviewer   *agent.Found   `json:"reviewer,omitempty"` // when it is another
 	Sandbox    SandboxState   `json:"sandbox"`            // what agents and checks would be kept in
 	Gateway    []GatewayState `json:"gateway"`            // whether each agent that is here would have its key
-	Checks     []string       `json:"checks"`             // the commands that settings name
-	Warnings   []string       `json:"warnings,omitempty"` // of settings that are valid
-	Detected   []string       `json:"detected"`           // those that a run of an issue takes when settings name none
-	Setup      string         `json:"setup,omitempty"`    // what a run of an issue installs before the checks; "" nothing
-	Kept       StoredData     `json:"kept"`               // for clones, outside of them
+	RunChecks
+	Kept StoredData `json:"kept"` // for clones, outside of them
 	// Command and Review are the command lines that a turn and a review run, quoted as for a shell.
 	Command string `json:"command_line,omitempty"`
 	Review  string `json:"reviewer_command_line,omitempty"`
+}
+
+// RunChecks are what judges a run here.
+type RunChecks struct {
+	Checks   []string `json:"checks"`             // the commands that settings name
+	Warnings []string `json:"warnings,omitempty"` // of settings that are valid
+	Detected []string `json:"detected"`           // those that a run of an issue takes when settings name none
+	Setup    string   `json:"setup,omitempty"`    // what a run of an issue installs before the checks; "" nothing
 }
 
 // Part is something that a run needs.
@@ -85,7 +90,8 @@ func led(found []agent.Found, look agent.Options) (out []GatewayState) {
 
 // Examine finds out everything.
 func (d *Doctor) Examine(ctx context.Context) Diagnosis {
-	out := Diagnosis{Settings: []string{}, Gateway: []GatewayState{}, Problems: []string{}, Checks: []string{}, Detected: []string{}}
+	out := Diagnosis{Settings: []string{}, Gateway: []GatewayState{}, Problems: []string{},
+		RunChecks: RunChecks{Checks: []string{}, Detected: []string{}}}
 	version, err := git.Version(ctx, d.Parent)
 	if out.Git = (Part{Version: version}); err != nil {
 		out.Git.Advice = err.Error()
