@@ -21,37 +21,62 @@ import (
 // Inputs are the action's inputs as the runner passes them: INPUT_ and the name in capitals. An empty input is one that
 // was not given. The tags are rows of InputTable; inputs that mirror a setting have no field of their own.
 type Inputs struct {
-	GitHubToken   string   `input:"github_token" secret:"true" default:"${{ github.token }}" says:"Token ralph reads and writes GitHub with. The agent and the checks never see it."`
-	AppID         int64    `input:"app_id" max:"9007199254740992" says:"Id of a GitHub App to act as instead of github_token; needs app_private_key."`
-	AppPrivateKey string   `input:"app_private_key" secret:"true" says:"Private key of the GitHub App, as PEM."`
-	TriggerLabel  string   `input:"trigger_label" default:"ralph" says:"Label on an issue that starts a run."`
-	TriggerPhrase string   `input:"trigger_phrase" default:"/ralph" says:"First word of a comment that is a command."`
-	AllowedBots   []string `input:"allowed_bots" says:"Exact logins of bots that can start a run, separated by commas or whitespace."`
-	CommentsBy    []string `input:"include_comments_by" default:"writers" says:"Whose comments the agent reads: writers (people with write access), logins next to or instead of it, or none; separated by commas or whitespace."`
-	Prompt        string   `input:"prompt" says:"What to do, for workflow_dispatch. Not together with prompt_file or issue."`
-	PromptFile    string   `input:"prompt_file" says:"File in the repository that says what to do. Not together with prompt or issue."`
-	Issue         int      `input:"issue" max:"2147483647" says:"Number of the issue to work on, for workflow_dispatch; on a schedule, only this one."`                                              // 0: none given
-	Plan          string   `input:"plan" says:"Plan in the repository to run, such as ralph/tasks.json, for workflow_dispatch; on a schedule, only this one."`                                       // path of a plan from the top of the repository
-	Request       string   `input:"request" says:"Comment, review or label that ralph serve dispatches the workflow for, such as comment:123. It is read from GitHub and authorized again."`         // see event.ParseOrigin
-	Server        string   `input:"server" says:"URL of the ralph serve that this job works for, in the workflow of its runner repository. Needs request, which the server passes to the workflow."` // the server of the job that Request names; empty: no server
+	Access
+	Triggers
+	Asked
 
 	// Set is what the inputs that mirror settings say, in the form of a settings file. What was not given is not in it. In
 	// InputTable, they come at this place.
 	Set map[string]any
 
+	ModelKeys
+	Branches
+	InstallSandbox bool   `input:"install_sandbox" default:"true" says:"Install bubblewrap on the runner, by apt-get and sysctl, where the sandbox needs it and it does not work."`
+	DryRun         bool   `input:"dry_run" default:"false" says:"Do everything but write to GitHub; reports go to the job summary."`
+	MaxTasks       int    `input:"max_tasks" max:"100" default:"1" says:"How many tasks one scheduled sweep works on."`             // a sweep's
+	List           bool   `input:"list" default:"false" says:"On a schedule, only list the work of a sweep, as the output matrix."` // a sweep only lists its work
+	Settings       string `input:"settings" says:"Settings as JSON, which override .ralph/settings.json of the base commit."`       // a JSON object, a layer of its own
+}
+
+// Access is what ralph reads and writes GitHub with.
+type Access struct {
+	GitHubToken   string `input:"github_token" secret:"true" default:"${{ github.token }}" says:"Token ralph reads and writes GitHub with. The agent and the checks never see it."`
+	AppID         int64  `input:"app_id" max:"9007199254740992" says:"Id of a GitHub App to act as instead of github_token; needs app_private_key."`
+	AppPrivateKey string `input:"app_private_key" secret:"true" says:"Private key of the GitHub App, as PEM."`
+}
+
+// Triggers are what starts a run, and by whom.
+type Triggers struct {
+	TriggerLabel  string   `input:"trigger_label" default:"ralph" says:"Label on an issue that starts a run."`
+	TriggerPhrase string   `input:"trigger_phrase" default:"/ralph" says:"First word of a comment that is a command."`
+	AllowedBots   []string `input:"allowed_bots" says:"Exact logins of bots that can start a run, separated by commas or whitespace."`
+	CommentsBy    []string `input:"include_comments_by" default:"writers" says:"Whose comments the agent reads: writers (people with write access), logins next to or instead of it, or none; separated by commas or whitespace."`
+}
+
+// Asked is what a dispatched workflow is asked for.
+type Asked struct {
+	Prompt     string `input:"prompt" says:"What to do, for workflow_dispatch. Not together with prompt_file or issue."`
+	PromptFile string `input:"prompt_file" says:"File in the repository that says what to do. Not together with prompt or issue."`
+	Issue      int    `input:"issue" max:"2147483647" says:"Number of the issue to work on, for workflow_dispatch; on a schedule, only this one."`                                              // 0: none given
+	Plan       string `input:"plan" says:"Plan in the repository to run, such as ralph/tasks.json, for workflow_dispatch; on a schedule, only this one."`                                       // path of a plan from the top of the repository
+	Request    string `input:"request" says:"Comment, review or label that ralph serve dispatches the workflow for, such as comment:123. It is read from GitHub and authorized again."`         // see event.ParseOrigin
+	Server     string `input:"server" says:"URL of the ralph serve that this job works for, in the workflow of its runner repository. Needs request, which the server passes to the workflow."` // the server of the job that Request names; empty: no server
+}
+
+// ModelKeys are the credentials of agents.
+type ModelKeys struct {
 	AnthropicAPIKey      string `input:"anthropic_api_key" secret:"true" says:"API key for claude."`
 	ClaudeCodeOAuthToken string `input:"claude_code_oauth_token" secret:"true" says:"Subscription token for claude, instead of an API key."`
 	OpenAIAPIKey         string `input:"openai_api_key" secret:"true" says:"API key for codex."`
 	GeminiAPIKey         string `input:"gemini_api_key" secret:"true" says:"API key for gemini."`
-	BaseBranch           string `input:"base_branch" says:"Branch to start from and to open the pull request against. Default: the default branch."` // empty: the default branch
-	BranchPrefix         string `input:"branch_prefix" default:"ralph/" says:"Prefix of the name of a run's branch."`
-	BranchNameTemplate   string `input:"branch_name_template" says:"Name of a run's branch after the prefix, with {{.Task}}, {{.Issue}} and {{.Slug}}. Default: the task, such as issue-42."`
-	SigningKey           string `input:"signing_key" secret:"true" says:"SSH private key, without a passphrase, that signs the commits."` // an SSH private key; empty: commits are not signed
-	InstallSandbox       bool   `input:"install_sandbox" default:"true" says:"Install bubblewrap on the runner, by apt-get and sysctl, where the sandbox needs it and it does not work."`
-	DryRun               bool   `input:"dry_run" default:"false" says:"Do everything but write to GitHub; reports go to the job summary."`
-	MaxTasks             int    `input:"max_tasks" max:"100" default:"1" says:"How many tasks one scheduled sweep works on."`             // a sweep's
-	List                 bool   `input:"list" default:"false" says:"On a schedule, only list the work of a sweep, as the output matrix."` // a sweep only lists its work
-	Settings             string `input:"settings" says:"Settings as JSON, which override .ralph/settings.json of the base commit."`       // a JSON object, a layer of its own
+}
+
+// Branches are where a run starts and what its commits are made on.
+type Branches struct {
+	BaseBranch         string `input:"base_branch" says:"Branch to start from and to open the pull request against. Default: the default branch."` // empty: the default branch
+	BranchPrefix       string `input:"branch_prefix" default:"ralph/" says:"Prefix of the name of a run's branch."`
+	BranchNameTemplate string `input:"branch_name_template" says:"Name of a run's branch after the prefix, with {{.Task}}, {{.Issue}} and {{.Slug}}. Default: the task, such as issue-42."`
+	SigningKey         string `input:"signing_key" secret:"true" says:"SSH private key, without a passphrase, that signs the commits."` // an SSH private key; empty: commits are not signed
 }
 
 // ReadInputs reads the inputs from an environment. Its error is an *Error with every problem; no secret is quoted in
@@ -189,6 +214,9 @@ type Input struct {
 var InputTable = sync.OnceValue(func() (inputs []Input) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Inputs]()) {
 		name := f.Tag.Get("input")
+		if f.Anonymous { // its fields come next
+			continue
+		}
 		if name == "" { // the field of those that mirror settings
 			inputs = append(inputs, settingInputs(nil, Table())...)
 			continue

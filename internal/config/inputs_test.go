@@ -13,8 +13,8 @@ func TestInputsOfAnEmptyEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Inputs{TriggerLabel: "ralph", TriggerPhrase: "/ralph", CommentsBy: []string{"writers"}, BranchPrefix: "ralph/",
-		InstallSandbox: true, MaxTasks: 1, Set: map[string]any{}}
+	want := Inputs{Triggers: Triggers{TriggerLabel: "ralph", TriggerPhrase: "/ralph", CommentsBy: []string{"writers"}},
+		Branches: Branches{BranchPrefix: "ralph/"}, InstallSandbox: true, MaxTasks: 1, Set: map[string]any{}}
 	if !reflect.DeepEqual(in, want) {
 		t.Errorf("got %+v, want %+v", in, want)
 	}
