@@ -1,6 +1,7 @@
 package internal_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -17,82 +18,51 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// ecosystem is a repository below examples: what ralph finds in it, and one change by which a scripted agent does the
-// work of its issue.
+// ecosystem is a repository below examples, and one change by which a scripted agent does the work of its issue.
 type ecosystem struct {
 	dir      string
 	needs    []string // programs
 	registry string   // what the build has to reach, where nothing is brought along
-	checks   []string // what is detected
-	setup    string
-	named    []string // guardrails of the settings, where nothing is detected
 	file     string   // what the agent changes
 	from, to string
 }
 
 var ecosystems = []ecosystem{
-	{dir: "go", needs: []string{"go"}, checks: []string{"go build ./...", "go vet ./...", "go test ./..."},
-		file: "greet.go", from: "\treturn \"Hello",
-		to: "\tif name == \"\" {\n\t\tname = \"world\"\n\t}\n\treturn \"Hello"},
-	{dir: "node-pnpm", needs: []string{"pnpm"}, registry: "https://registry.npmjs.org/ms",
-		checks: []string{"pnpm run lint", "pnpm run test"}, setup: "pnpm install --frozen-lockfile",
-		file: "src/greet.js", from: "${name}", to: "${name || 'world'}"},
-	{dir: "python-uv", needs: []string{"uv"}, checks: []string{"uv run python -m unittest discover -s tests"},
-		setup: "uv sync --all-extras --all-groups", file: "greet.py", from: "{name}", to: "{name or 'world'}"},
-	{dir: "rust", needs: []string{"cargo"}, checks: []string{"cargo build", "cargo test"}, file: "src/lib.rs",
-		from: "    format!", to: "    let name = if name.is_empty() { \"world\" } else { name };\n    format!"},
-	{dir: "java", needs: []string{"mvn", "javac"}, registry: "https://repo.maven.apache.org/maven2/",
-		checks: []string{"mvn -B verify"}, file: "src/main/java/com/example/Greet.java", from: "+ name +",
-		to: "+ (name.isEmpty() ? \"world\" : name) +"},
-	{dir: "dotnet", needs: []string{"dotnet"}, registry: "https://api.nuget.org/v3/index.json",
-		checks: []string{"dotnet build", "dotnet test"}, file: "src/Greet/Greeter.cs", from: "{name}",
-		to: "{(name == \"\" ? \"world\" : name)}"},
-	{dir: "php", needs: []string{"php", "composer"}, setup: "composer install --no-interaction",
-		checks: []string{"composer run-script --timeout=0 lint", "composer run-script --timeout=0 test"},
-		file:   "src/Greet.php", from: "        return",
-		to: "        $name = $name === '' ? 'world' : $name;\n\n        return"},
-	{dir: "ruby", needs: []string{"ruby", "bundle"}, registry: "https://rubygems.org/", setup: "bundle install",
-		checks: []string{"bundle exec rake test"}, file: "lib/greet.rb", from: "#{name}",
-		to: "#{name.empty? ? 'world' : name}"},
-	{dir: "cpp", needs: []string{"cmake", "g++"},
-		checks: []string{"cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure"},
-		file:   "src/greet.cpp", from: "+ name +", to: "+ (name.empty() ? \"world\" : name) +"},
-	{dir: "cpp-make", needs: []string{"make", "g++"}, checks: []string{"make lint", "make test"},
-		file: "src/greet.cpp", from: "+ name +", to: "+ (name.empty() ? \"world\" : name) +"},
-	{dir: "monorepo", needs: []string{"go", "npm"},
-		named: []string{"cd api && go vet ./... && go test ./...", "cd web && npm test"}, file: "web/greet.js",
-		from: "${name}", to: "${name || 'world'}"},
-	{dir: "docs-only", needs: []string{"sh"}, named: []string{"sh scripts/links.sh"}, file: "docs/greet.md",
-		from: "the name.", to: "the name; without one, say \"world\"."},
+	{"go", []string{"go"}, "", "greet.go", "\treturn \"Hello", "\tif name == \"\" {\n\t\tname = \"world\"\n\t}\n\treturn \"Hello"},
+	{"node-pnpm", []string{"pnpm"}, "https://registry.npmjs.org/ms", "src/greet.js", "${name}", "${name || 'world'}"},
+	{"python-uv", []string{"uv"}, "", "greet.py", "{name}", "{name or 'world'}"},
+	{"rust", []string{"cargo"}, "", "src/lib.rs", "    format!",
+		"    let name = if name.is_empty() { \"world\" } else { name };\n    format!"},
+	{"java", []string{"mvn", "javac"}, "https://repo.maven.apache.org/maven2/", "src/main/java/com/example/Greet.java", "+ name +",
+		"+ (name.isEmpty() ? \"world\" : name) +"},
+	{"dotnet", []string{"dotnet"}, "https://api.nuget.org/v3/index.json", "src/Greet/Greeter.cs", "{name}",
+		"{(name == \"\" ? \"world\" : name)}"},
+	{"php", []string{"php", "composer"}, "", "src/Greet.php", "        return",
+		"        $name = $name === '' ? 'world' : $name;\n\n        return"},
+	{"ruby", []string{"ruby", "bundle"}, "https://rubygems.org/", "lib/greet.rb", "#{name}", "#{name.empty? ? 'world' : name}"},
+	{"cpp", []string{"cmake", "g++"}, "", "src/greet.cpp", "+ name +", "+ (name.empty() ? \"world\" : name) +"},
+	{"cpp-make", []string{"make", "g++"}, "", "src/greet.cpp", "+ name +", "+ (name.empty() ? \"world\" : name) +"},
+	{"monorepo", []string{"go", "npm"}, "", "web/greet.js", "${name}", "${name || 'world'}"},
+	{"docs-only", []string{"sh"}, "", "docs/greet.md", "the name.", "the name; without one, say \"world\"."},
 }
 
-// TestExamplesAreFound: what ralph finds in each of examples, that its settings and its issue are understood, and that
-// its workflow is one that GitHub takes. README.md there has a row for each.
+// TestExamplesAreFound: what ralph finds in each of examples is what examples/README.md says, its settings and its issue
+// are understood, and its workflow is one that GitHub takes.
 func TestExamplesAreFound(t *testing.T) {
-	page := document(t, "../examples/README.md")
-	for _, e := range ecosystems {
+	rows := table(t, document(t, "../examples/README.md"), "directory", "the checks", "installed before")
+	if len(rows) != len(ecosystems) {
+		t.Errorf("examples/README.md has %d rows for %d examples", len(rows), len(ecosystems))
+	}
+	for i, e := range ecosystems {
 		dir := filepath.Join("..", "examples", e.dir)
-		found := topOf(t, dir)
-		var checks, setup, named []string
-		for _, c := range found.Checks {
-			checks = append(checks, c.Command)
+		checks, named, setup := e.commands(t)
+		shown := inCodes(checks)
+		if shown == "" {
+			shown = "named in its settings: " + inCodes(named)
 		}
-		for _, s := range found.Setup {
-			setup = append(setup, s.Command)
-		}
-		if !slices.Equal(checks, e.checks) || strings.Join(setup, "; ") != e.setup || len(found.Notes) > 0 {
-			t.Errorf("%s: found the checks %q and the setup %q, notes %q", e.dir, checks, setup, found.Notes)
-		}
-		settings, err := config.Load(config.Layer{Name: e.dir, JSON: []byte(document(t, dir+"/.ralph/settings.json"))})
-		if err != nil {
-			t.Errorf("%s: %v", e.dir, err)
-			continue
-		}
-		for _, g := range settings.Guardrails {
-			named = append(named, g.Command)
-		}
-		if !slices.Equal(named, e.named) {
-			t.Errorf("%s: the settings name %q", e.dir, named)
+		want := []string{"[" + e.dir + "](" + e.dir + ")", shown, cmp.Or(inCodes(setup), "–")}
+		if !slices.Equal(rows[i], want) || len(checks) > 0 && len(named) > 0 {
+			t.Errorf("examples/README.md has the row %q, want %q", rows[i], want)
 		}
 		issue, err := task.FromFile("issue.md", document(t, dir+"/issue.md"))
 		if err != nil || issue.Completion == nil || len(issue.Completion.Acceptance) == 0 {
@@ -103,12 +73,38 @@ func TestExamplesAreFound(t *testing.T) {
 		if wrong, err := faults(workflow); err != nil || len(wrong) > 0 {
 			t.Errorf("%s: %q %v", e.dir, wrong, err)
 		}
-		for _, command := range slices.Concat(checks, setup, named) {
-			if !strings.Contains(page, "`"+command+"`") {
-				t.Errorf("examples/README.md does not show %s of %s", command, e.dir)
-			}
-		}
 	}
+}
+
+func inCodes(commands []string) string {
+	if len(commands) == 0 {
+		return ""
+	}
+	return "`" + strings.Join(commands, "`, `") + "`"
+}
+
+// commands are the checks and the setup that ralph finds, and the checks that the settings name.
+func (e ecosystem) commands(t *testing.T) (checks, named, setup []string) {
+	t.Helper()
+	found := topOf(t, filepath.Join("..", "examples", e.dir))
+	if len(found.Notes) > 0 {
+		t.Errorf("%s: notes %q", e.dir, found.Notes)
+	}
+	for _, c := range found.Checks {
+		checks = append(checks, c.Command)
+	}
+	for _, s := range found.Setup {
+		setup = append(setup, s.Command)
+	}
+	settings, err := config.Load(config.Layer{Name: e.dir,
+		JSON: []byte(document(t, filepath.Join("..", "examples", e.dir, ".ralph", "settings.json")))})
+	if err != nil {
+		t.Fatalf("%s: %v", e.dir, err)
+	}
+	for _, g := range settings.Guardrails {
+		named = append(named, g.Command)
+	}
+	return checks, named, setup
 }
 
 // topOf is what the top of a directory shows.
@@ -151,6 +147,7 @@ func TestExamplesRun(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			clone := e.clone(t)
+			checks, named, _ := e.commands(t)
 			run := exec.Command(program, "run", "--json", "--issue", "issue.md", "--agent", e.agent(t), "--max-cost-usd", "0") //nolint:gosec // ours
 			run.Dir = clone
 			run.Env = append(os.Environ(), "RALPH_SANDBOX=off", "XDG_CACHE_HOME="+home, "XDG_STATE_HOME="+home,
@@ -168,7 +165,7 @@ func TestExamplesRun(t *testing.T) {
 			if err := json.Unmarshal(out, &end); err != nil || end.Outcome != "done" || !end.Verified {
 				t.Errorf("%v\n%s\n%s", err, out, log.String())
 			}
-			if n := len(onBase.FindAllString(log.String(), -1)); n != len(e.checks)+len(e.named) {
+			if n := len(onBase.FindAllString(log.String(), -1)); n != len(checks)+len(named) {
 				t.Errorf("the log says of %d checks that they pass on the base commit:\n%s", n, log.String())
 			}
 		})

@@ -193,21 +193,6 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// TestErrorsAreToldOnce: in what is not folded, and in the list of attempts, an error stands once.
-func TestErrorsAreToldOnce(t *testing.T) {
-	for _, v := range []View{annotatedCap(), stuckRun(), onLaptop(stuckRun())} {
-		outputs := regexp.MustCompile("(?s)```text\n.*?```").ReplaceAllString(Failure(v), "")
-		if n := strings.Count(outputs, `want "Hello!"`); n != 1 {
-			t.Errorf("the error is told %d times:\n%s", n, outputs)
-		}
-		for _, heading := range []string{"Execution Summary", "## Completed", "## Failed Tasks", "### Task"} {
-			if strings.Contains(Failure(v), heading) {
-				t.Errorf("the report has the heading of a list of tasks, %q", heading)
-			}
-		}
-	}
-}
-
 // TestPullBodyIsAScreen: what is not folded is little, names neither itself nor ralph's own checks, and is not the
 // sticky comment again.
 func TestPullBodyIsAScreen(t *testing.T) {

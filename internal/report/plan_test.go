@@ -110,32 +110,3 @@ func TestAtCapIsLoud(t *testing.T) {
 		t.Errorf("nothing is at the cap:\n%s", text)
 	}
 }
-
-// TestReviewersReasonsOnce: a reviewer's verdict is JSON for a program. People read its reasons, once, in words.
-func TestReviewersReasonsOnce(t *testing.T) {
-	v := planDone()
-	for _, it := range v.State.Iterations {
-		if it.Mode == loop.Review {
-			it.Turn.Text = "I looked.\n```json\n{\"verdict\":\"approve\",\"tree\":\"0123abcd\",\"summary\":\"It " +
-				"greets.\",\"issues\":[]}\n```"
-		}
-		if it.N == 4 {
-			it.Turn.Text =
-				`{"verdict":"request_changes","tree":"0123abcd","summary":"Nearly there.","issues":[{"file":"join.go","line":7,"problem":"four names lose a comma"}]}`
-		}
-	}
-	for name, text := range map[string]string{"pull request": PullBody(v), "comment": Comment(v),
-		"failure report": Failure(v)} {
-		for _, raw := range []string{`verdict&quot;`, `"verdict"`, "0123abcd", "request_changes"} {
-			if strings.Contains(text, raw) {
-				t.Errorf("the %s has the raw %s:\n%s", name, raw, text)
-			}
-		}
-		if n := strings.Count(text, "four names lose a comma"); n > 1 {
-			t.Errorf("the %s says why %d times:\n%s", name, n, text)
-		}
-	}
-	if text := PullBody(v); !strings.Contains(text, "Nearly there.") || strings.Count(text, "Nearly there.") > 1 {
-		t.Errorf("the pull request:\n%s", text)
-	}
-}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -8,8 +9,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestReasonsOnce: no reason is told twice in a line, and none speaks of a hash where nobody shows any.
-func TestReasonsOnce(t *testing.T) {
+// TestToldOnce: in what is not folded an error, a reason, the end of a turn and a reviewer's words are told once, none
+// where another says it already, and nothing of what is for programs.
+func TestToldOnce(t *testing.T) {
 	failing := loop.Verdict{
 		Check: "go test ./...", Severity: loop.Hard, Exit: 1, Hash: "3afbbd29", Output: "a_test.go:3: want 3, got 4\n",
 		Reason:   "it exited with code 1: a_test.go:3: want 3, got 4",
@@ -17,51 +19,47 @@ func TestReasonsOnce(t *testing.T) {
 	}
 	s := sample.Begin(nil)
 	s.Iterate(1, loop.Implement, "I added Greet.", sample.Pass("claim"), failing)
-	v := end(s, loop.Stuck, "the same failure of go test ./... 4 times in a row, also after a "+
-		"strategy shift", "wip/ralph-fail")
-	for name, line := range map[string]string{
-		"the headline": lineWith(Failure(v), "### "), "what was tried": lineWith(Failure(v), "**1, implement:**"),
-		"the last failure": lineWith(IterationComment(v, 1), "It exited with code 1"),
-		"the place":        lineWith(IterationComment(v, 1), "- `a_test.go:3`"),
-	} {
-		want := map[string]int{"the headline": 1, "what was tried": 0, "the last failure": 0, "the place": 1}[name]
-		if n := strings.Count(line, "want 3, got 4"); n != want || line == "" {
-			t.Errorf("%s tells it %d times: %s", name, n, line)
-		}
-	}
-	if text := Comment(v); strings.Contains(text, "hash") ||
-		!strings.Contains(text, "4 times in a row, also after a strategy shift") {
-		t.Errorf("the comment speaks of a hash:\n%s", text)
-	}
-	if text := Failure(v); !strings.Contains(text, "| 3afbbd29 |") {
-		t.Errorf("the failure report shows no hash:\n%s", text)
-	}
-}
-
-// TestTurnEnd: how the turn ended is told beside the check that failed, and not twice where it is the failure itself.
-func TestTurnEnd(t *testing.T) {
-	broken := loop.Turn{Class: loop.Broke, Exit: 1, Reason: "the agent ended with exit code 1: see its log"}
-	own := loop.Verdict{Check: loop.AgentCheck, Severity: loop.Hard, Reason: broken.Reason}
-	for _, tt := range []struct {
-		name     string
-		verdicts []loop.Verdict
-		told     int
-	}{
-		{"a check failed", []loop.Verdict{own, {Check: "make test", Severity: loop.Hard, Reason: "it exited with code 2"}},
-			1},
-		{"every check passed", []loop.Verdict{own, sample.Pass("make test")}, 0},
-	} {
+	stopped := end(s, loop.Stuck, "the same failure of go test ./... 4 times in a row, also after a strategy shift", "wip/ralph-fail")
+	const broke = "the agent ended with exit code 1: see its log"
+	brokenBeside := func(c loop.Verdict) View {
 		s := sample.Begin(nil)
 		s.Turning(1, loop.Implement)
-		s.Turned(1, broken)
+		s.Turned(1, loop.Turn{Class: loop.Broke, Exit: 1, Reason: broke})
 		s.Committed(1, loop.FileChange{Path: "hello.go"})
-		s.Judged(1, tt.verdicts...)
-		v := end(s, loop.Capped, "1 of 1 iterations are used up", "wip/x")
-		if n := strings.Count(Failure(v), "The turn itself: the agent ended with exit code 1: see its log."); n != tt.told {
-			t.Errorf("%s: the failure report tells it %d times, want %d", tt.name, n, tt.told)
+		s.Judged(1, loop.Verdict{Check: loop.AgentCheck, Severity: loop.Hard, Reason: broke}, c)
+		return end(s, loop.Capped, "1 of 1 iterations are used up", "wip/x")
+	}
+	beside, only := brokenBeside(failing), brokenBeside(sample.Pass("make test"))
+	reviewed := planDone()
+	for _, it := range reviewed.State.Iterations {
+		if it.N == 4 {
+			it.Turn.Text = "I looked.\n```json\n" +
+				`{"verdict":"request_changes","tree":"0123abcd","summary":"Nearly there.","issues":[{"file":"join.go","line":7,"problem":"four names lose a comma"}]}` + "\n```"
 		}
-		if n := strings.Count(IterationComment(v, 1), "The turn itself:"); n != tt.told {
-			t.Errorf("%s: the comment on the iteration tells it %d times, want %d", tt.name, n, tt.told)
+	}
+	outputs := regexp.MustCompile("(?s)```text\n.*?```")
+	for _, tt := range []struct {
+		name, text, says string
+		times            int
+	}{
+		{"the failure report", outputs.ReplaceAllString(Failure(annotatedCap()), ""), `want "Hello!"`, 1},
+		{"the failure report on a laptop", outputs.ReplaceAllString(Failure(onLaptop(stuckRun())), ""), `want "Hello!"`, 1},
+		{"the headline", lineWith(Failure(stopped), "### "), "want 3, got 4", 1},
+		{"what was tried", lineWith(Failure(stopped), "**1, implement:**"), "want 3, got 4", 0},
+		{"the last failure", lineWith(IterationComment(stopped, 1), "It exited with code 1"), "want 3, got 4", 0},
+		{"the place", lineWith(IterationComment(stopped, 1), "- `a_test.go:3`"), "want 3, got 4", 1},
+		{"the comment", Comment(stopped), "hash", 0},
+		{"the failure report", Failure(stopped), "| 3afbbd29 |", 1},
+		{"the failure report beside a check", Failure(beside), "The turn itself: " + broke, 1},
+		{"the failure report of the turn only", Failure(only), "The turn itself:", 0},
+		{"the iteration beside a check", IterationComment(beside, 1), "The turn itself:", 1},
+		{"the iteration of the turn only", IterationComment(only, 1), "The turn itself:", 0},
+		{"the pull request", PullBody(reviewed), "Nearly there.", 1},
+		{"the pull request", PullBody(reviewed) + Comment(reviewed) + Failure(reviewed), "0123abcd", 0},
+		{"the pull request", PullBody(reviewed) + Comment(reviewed) + Failure(reviewed), "request_changes", 0},
+	} {
+		if n := strings.Count(tt.text, tt.says); n != tt.times || tt.text == "" {
+			t.Errorf("%s tells %q %d times, want %d:\n%s", tt.name, tt.says, n, tt.times, tt.text)
 		}
 	}
 }
