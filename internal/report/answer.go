@@ -96,7 +96,7 @@ func (v page) feedback() string {
 	}
 	for i, item := range f.Items {
 		if i == 2*v.remarks {
-			return text + fmt.Sprintf("- %s more\n", safetext.Count(len(f.Items)-i, "remark"))
+			return text + fmt.Sprintf("\n- %s more\n", safetext.Count(len(f.Items)-i, "remark"))
 		}
 		at := v.place(loop.Finding{File: item.Path, Line: item.Line})
 		text += "\n- " + wording.JoinedBy(" — ", at, v.Text(item.Text, 160))
