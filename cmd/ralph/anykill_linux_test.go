@@ -31,27 +31,16 @@ const (
 )
 
 // seeds are those of the rounds.
-func seeds(t *testing.T) (list []uint64) {
-	t.Helper()
-	count, from := 1, uint64(0)
-	if every {
+func seeds() (list []uint64) {
+	count, from := 1, number(os.Getenv(killSeed))
+	if every && os.Getenv(killSeed) == "" {
 		count = everyKill
 	}
-	for name, set := range map[string]func(n int){killRounds: func(n int) { count = n },
-		killSeed: func(n int) { from = uint64(n) }} {
-		if text := os.Getenv(name); text != "" {
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			set(n)
-		}
-	}
-	if os.Getenv(killSeed) != "" && os.Getenv(killRounds) == "" {
-		count = 1
+	if text := os.Getenv(killRounds); text != "" {
+		count = number(text)
 	}
 	for i := range count {
-		list = append(list, from+uint64(i))
+		list = append(list, uint64(from+i))
 	}
 	return list
 }
@@ -395,7 +384,7 @@ func (w *unkilled) goes(v *victim) {
 // left.
 func TestKilledAtAnyMoment(t *testing.T) {
 	whole := make([]unkilled, len(kinds))
-	for _, seed := range seeds(t) {
+	for _, seed := range seeds() {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 9))

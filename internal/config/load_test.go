@@ -198,21 +198,6 @@ func TestDurationsAreWrittenAsPeopleDo(t *testing.T) {
 	}
 }
 
-func TestAllProblemsAtOnce(t *testing.T) {
-	_, err := Load(layer(`{"review":1,"typo":true}`), Layer{Name: LocalSettingsFile, JSON: []byte(`{"baseline":1}`)},
-		Layer{Name: "inputs", JSON: []byte(`{`)})
-	var wrong *Error
-	if !errors.As(err, &wrong) || len(wrong.Problems) != 4 {
-		t.Fatalf("want four problems: %v", err)
-	}
-	for i, part := range []string{"review is 1", "typo is an unknown key", "settings.local.json: baseline",
-		"inputs is not JSON"} {
-		if !strings.Contains(wrong.Problems[i], part) {
-			t.Errorf("problem %d is %q, want %q in it", i, wrong.Problems[i], part)
-		}
-	}
-}
-
 func TestArgs(t *testing.T) {
 	c := Command{Flags: []string{"--model opus", "--no-auto-compact", "-c key=a b", "--x=a b", "two words"}}
 	want := []string{"--model", "opus", "--no-auto-compact", "-c", "key=a b", "--x=a b", "two words"}

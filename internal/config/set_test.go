@@ -10,8 +10,6 @@ func TestSetKeepsWhatIsThere(t *testing.T) {
 		{"another value, with its comments",
 			"// mine\n{\n  \"review\": true, // slow\n  /* a */ \"baseline\": \"off\" // b\n}\n", "review", "false",
 			"// mine\n{\n  \"review\": false, // slow\n  /* a */ \"baseline\": \"off\" // b\n}\n"},
-		{"the last line keeps its comment", "{\n    \"review\": true // slow\n}\n", "sandbox", "require",
-			"{\n    \"review\": true, // slow\n    \"sandbox\": \"require\"\n}\n"},
 		{"a trailing comma stays", "{\n\t\"review\": true,\n}\n", "sandbox", "off",
 			"{\n\t\"review\": true,\n\t\"sandbox\": \"off\",\n}\n"},
 		{"one line", `{"agent": {"command": "codex"}}`, "agent.model", "o3",
@@ -50,15 +48,11 @@ func TestUnset(t *testing.T) {
 
 func TestSetRefuses(t *testing.T) {
 	for _, c := range []struct{ before, key, value, says string }{
-		{"{}", "maximumIteration", "3", "maximumIteration is an unknown key. Did you mean maximumIterations?"},
 		{"{}", "review.x", "x", "review has no keys of its own; set the whole of it."},
-		{"{}", "maximumIterations", "five",
-			`maximumIterations is "five"; must be a whole number from 0 to 10000.`},
 		{"{}", "agent", "codex", "agent has keys of its own: set one of command, flags, model, timeout and idleTimeout."},
 		{"{}", "guardrails", "[1", "which is not JSON"},
 		{"{}", "$schema", "x", "$schema is an unknown key"},
 		{`{"reviw": true}`, "review", "true", SettingsFile + ": reviw is an unknown key. Did you mean review?"},
-		{"{}", "notifyCommand", "say done", "notifyCommand is for the settings of a user alone"},
 	} {
 		_, err := Layer{Name: SettingsFile, JSON: []byte(c.before)}.Set(c.key, c.value)
 		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,8 @@ func TestGolden(t *testing.T) {
 		"fixing.md":           Comment(fixed("")),
 		"fixed.md":            Comment(fixed(loop.Done)),
 		"answers.md":          answers(),
+		"what-now.txt":        whatNows(),
+		"costs.txt":           costs(),
 		"reviewed.md":         Comment(reviewed()),
 		"pull-reviewed.md":    PullTitle(reviewed()) + "\n\n" + PullBody(reviewed()),
 		"pull-template.md":    templated(reviewed(), ownTemplate),
@@ -108,12 +111,22 @@ func TestGolden(t *testing.T) {
 	sample.Goldens(t, tests, "endings.txt") // which is of TestFirst400Characters
 }
 
-// answers are what the threads of a review are told, by the outcome of the run.
+// answers are what the threads of a review are told, by the outcome of the run, and the feedback that comments show.
 func answers() string {
+	without := func(end loop.End) View { // a commit
+		v := fixed("")
+		v.State.End = &end
+		return v
+	}
+	answered := fixed(loop.Done)
+	answered.State.Post.Answered = []int64{71}
+	others := fixed("")
+	others.State.Feedback = &loop.Feedback{Text: "CI: test failed",
+		Items: slices.Repeat([]loop.Remark{{ID: 5, Text: "x"}}, 25)}
 	var b strings.Builder
-	for _, outcome := range []loop.Outcome{"", loop.Done, loop.Stuck} {
-		v := fixed(outcome)
-		for _, remark := range v.State.Feedback.Items {
+	for _, v := range []View{fixed(""), fixed(loop.Done), fixed(loop.Stuck), without(loop.End{Outcome: loop.Done}), others, answered,
+		without(loop.End{Outcome: loop.Stuck, Reason: "closes #3, says @bob."}), without(loop.End{Outcome: loop.Interrupted})} {
+		for _, remark := range v.State.Feedback.Items[:min(2, len(v.State.Feedback.Items))] {
 			b.WriteString(Answer(v, remark))
 		}
 		b.WriteString(page{v, rooms[0]}.feedback() + "\n")
