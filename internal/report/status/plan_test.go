@@ -39,35 +39,6 @@ func samplePlanView() PlanView {
 		Working: "US-003", Mode: plan.ReviewFix}
 }
 
-func TestPlanStatusText(t *testing.T) {
-	text := StandPlan(samplePlanView()).Text()
-	want := `plan        Todo
-file        ralph/tasks.json
-branch      ralph/todo
-state       2 of 6 stories passed; 1 APPROVED AT CAP, which no review found good
-run         running: iteration 7/15, the coder fixes the change since 10:00 UTC
-next        US-003, review-fix
-left        about 10 iterations, at most 35
-
-  story             state              reviews  title
-● US-001            approved                 1  Store todos in a file that surv…
-! US-002            APPROVED AT CAP          5  Filter
-▶ US-003            being fixed              2  表示する 長長長長長長長長長長長…
-◐ US-004            needs review             0  Count
-○ US-006            todo                     0  Export
-○ US-005-with-an-…  blocked                  0  Summary
-                    waits for US-003, US-004
-
-AT CAP      US-002 was approved because its 5 reviews were used up, and not
-            because a review found it good. Look at it: [AUTO-APPROVED AT CAP]
-            The filter forgets what was chosen when the page is loaded again,
-            and nobody knows why
-`
-	if text != want {
-		t.Errorf("got:\n%s\nwant:\n%s", text, want)
-	}
-}
-
 // TestPlanStatusFits: whatever stands in a plan, no line has more than 80 columns, and each story has its line.
 func TestPlanStatusFits(t *testing.T) {
 	p := samplePlan()

@@ -112,6 +112,6 @@ func TestStandingTextHasNoForeignLines(t *testing.T) {
 	}
 }
 
-func TestGoldenStanding(t *testing.T) {
-	sample.Goldens(t, map[string]string{"standing.txt": standingTexts()})
+func TestGolden(t *testing.T) {
+	sample.Goldens(t, map[string]string{"standing.txt": standingTexts(), "plan-status.txt": StandPlan(samplePlanView()).Text()})
 }
