@@ -116,34 +116,40 @@ func TestJudge(t *testing.T) {
 		reviewer loop.Turn
 		commands []string
 		want     string
+		touched  string
 	}{
-		{"all is well", claimed, changed, approves("t"), []string{"true"}, "+++++"},
-		{"no claim: no review", silent, changed, approves("t"), []string{"true"}, "+-.+."},
-		{"a claim over nothing", claimed, nothing, approves("t"), []string{"true"}, "++-+."},
-		{"a check fails: no review", claimed, changed, approves("t"), []string{"true", "false"}, "++++-."},
-		{"every command runs, also after a failure", claimed, changed, approves("t"), []string{"false", "true"}, "+++-+."},
+		{"all is well", claimed, changed, approves("t"), []string{"true"}, "+++++", ""},
+		{"no claim: no review", silent, changed, approves("t"), []string{"true"}, "+-.+.", ""},
+		{"a claim over nothing", claimed, nothing, approves("t"), []string{"true"}, "++-+.", ""},
+		{"a check fails: no review", claimed, changed, approves("t"), []string{"true", "false"}, "++++-.", ""},
+		{"every command runs, also after a failure", claimed, changed, approves("t"), []string{"false", "true"}, "+++-+.", ""},
 		{"a soft check warns and does not keep the reviewer away", claimed, changed, approves("t"),
-			[]string{"echo soft; false"}, "+++~+"},
-		{"a broken turn that changed something is judged", broken, changed, approves("t"), []string{"true"}, "--.+."},
-		{"a broken turn that changed nothing is not", broken, nothing, approves("t"), []string{"true"}, "-...."},
+			[]string{"echo soft; false"}, "+++~+", ""},
+		{"a broken turn that changed something is judged", broken, changed, approves("t"), []string{"true"}, "--.+.", ""},
+		{"a broken turn that changed nothing is not", broken, nothing, approves("t"), []string{"true"}, "-....", ""},
 		{"the reviewer rejects", claimed, changed,
 			loop.Turn{Class: loop.OK,
-				Text: `{"verdict":"request_changes","tree":"t","summary":"no","issues":[{"file":"a.go","line":3,"problem":"wrong"}]}`}, []string{"true"}, "++++-"},
-		{"the reviewer speaks of another tree", claimed, changed, approves("other"), []string{"true"}, "++++-"},
+				Text: `{"verdict":"request_changes","tree":"t","summary":"no","issues":[{"file":"a.go","line":3,"problem":"wrong"}]}`}, []string{"true"}, "++++-", ""},
+		{"the reviewer speaks of another tree", claimed, changed, approves("other"), []string{"true"}, "++++-", ""},
 		{"the reviewer says nothing that can be read", claimed, changed, loop.Turn{Class: loop.OK, Text: "LGTM, approve!"},
-			nil, "+++-"},
+			nil, "+++-", ""},
 		{"the reviewer's turn breaks", claimed, changed,
-			loop.Turn{Class: loop.TimedOut, Reason: "too slow", Text: approves("t").Text}, nil, "+++-"},
+			loop.Turn{Class: loop.TimedOut, Reason: "too slow", Text: approves("t").Text}, nil, "+++-", ""},
+		{"the reviewer touches something", claimed, changed, approves("t"), nil, "+++-", "a.txt was changed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := &checkout{}
+			c := &checkout{touched: tt.touched}
 			verdicts, err := list(t, &tree{}, tt.reviewer, c, tt.commands...).Judge(context.Background(), at(tt.turn, tt.commit))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := words(verdicts); got != tt.want {
 				t.Errorf("verdicts %s, want %s\n%+v", got, tt.want, verdicts)
+			}
+			if last := verdicts[len(verdicts)-1]; tt.touched != "" &&
+				(!c.closed || !strings.HasSuffix(last.Reason, "voids its verdict: "+tt.touched)) {
+				t.Errorf("closed %v: %s", c.closed, last.Reason)
 			}
 			for _, v := range verdicts {
 				if v.Tree != "t" {
@@ -201,34 +207,6 @@ func TestTurnThatGaveUp(t *testing.T) {
 	}
 }
 
-func TestReviewerThatTouchesAnythingIsVoid(t *testing.T) {
-	c := &checkout{touched: "a.txt was changed"}
-	verdicts, err := list(t, &tree{}, approves("t"), c).Judge(context.Background(), at(claimed, changed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	review := verdicts[len(verdicts)-1]
-	if review.Pass || !strings.Contains(review.Reason, "voids its verdict: a.txt was changed") {
-		t.Errorf("verdict = %+v", review)
-	}
-	if !c.closed {
-		t.Error("the copy was left behind")
-	}
-}
-
-func TestCheckThatChangesTrackedFilesFails(t *testing.T) {
-	where := &tree{dirty: []string{"go.sum"}}
-	l := list(t, where, approves("t"), &checkout{}, "true")
-	l.Checks = l.Checks[3:4]
-	verdicts, err := l.Judge(context.Background(), at(claimed, changed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if verdicts[0].Pass || !strings.Contains(verdicts[0].Reason, "go.sum") || where.restored != 1 {
-		t.Errorf("verdict = %+v, restored %d times", verdicts[0], where.restored)
-	}
-}
-
 // TestReadAnswer: what is one plain verdict on this tree is read, however it is wrapped, and nothing else is.
 func TestReadAnswer(t *testing.T) {
 	const tree, other = "0123456789abcdef0123456789abcdef01234567", "1123456789abcdef0123456789abcdef01234567"
@@ -237,17 +215,13 @@ func TestReadAnswer(t *testing.T) {
 	for name, tt := range map[string]struct{ text, structured, want string }{
 		"structured output":       {"", fine, "+fine"},
 		"an object at the end":    {"I think:\n" + issue, "", "-s"},
-		"an object in a fence":    {"```json\n" + issue + "\n```", "", "-s"},
 		"a closing sentence":      {"Looked.\n```json\n" + fine + "\n```\nLet me know if I should look again.", "", "+fine"},
 		"nested objects":          {`{"a":1} {"verdict":"request_changes","tree":"TREE","summary":"{","issues":[{"problem":"{}"}]}`, "", "-{"},
 		"another object after it": {fine + ` {"a": 1}`, "", "+fine"},
-		"keys in another order":   {`{"issues":[{"problem":"p"},{"problem":"q"}],"tree":"TREE","summary":"s","verdict":"request_changes"}`, "", "-s"},
 		"wrapped in an object":    {`{"ok":true,"result":` + fine + `,"summary":"Approved"}`, "", "+fine"},
 		"wrapped in a string":     {`{"result":"{\"verdict\": \"approve\", \"tree\": \"TREE\", \"summary\": \"fine\"}"}`, "", "+fine"},
-		"in a list":               {"- " + fine, "", "+fine"},
 		"quoted, and once more":   {fine + "\n" + fine, "", "+fine"},
 		"capitals":                {`{"Verdict":"APPROVE","Tree":"TREE","Summary":"fine"}`, "", "+fine"},
-		"approved":                {`{"verdict":"**Approved**","tree":"TREE","summary":"fine"}`, "", "+fine"},
 		"changes requested":       {`{"verdict":"Changes requested","tree":"TREE","summary":"s"}`, "", "-s"},
 		"a trailing comma":        {`{"verdict":"approve","tree":"TREE","summary":"fine","issues":[],}`, "", "+fine"},
 		"smart quotes":            {`{“verdict”: “approve”, “tree”: “TREE”, “summary”: “fine”, “issues”: []}`, "", "+fine"},
@@ -270,8 +244,6 @@ func TestReadAnswer(t *testing.T) {
 		"another word":           {`{"verdict":"fine","tree":"TREE"}`, "", "not approve or request_changes"},
 		"no tree":                {`{"verdict":"approve"}`, "", "names no tree"},
 		"another tree":           {`{"verdict":"approve","tree":"` + other + `"}`, "", "about another tree than 0123456789ab"},
-		"nothing":                {"", "", "no verdict"},
-		"criteria that are met":  {"", `{"verdict":"approve","tree":"TREE","summary":"","criteria":[{"criterion":"a","met":true,"reason":"r"}]}`, "+"},
 		"no word on criteria":    {"", `{"verdict":"approve","tree":"TREE","summary":"","issues":[],"criteria":null}`, "+"},
 		"approves what is not met": {"", `{"verdict":"approve","tree":"TREE","criteria":[{"criterion":"a","met":true},{"criterion":"b\nc","met":false}]}`,
 			`it approves and says that "b c" is not met`},
@@ -323,14 +295,14 @@ func TestCriteriaOfAnAnswer(t *testing.T) {
 
 func TestCommandTells(t *testing.T) {
 	dir := t.TempDir()
-	c := &Command{Title: "t", Line: "echo out; echo err >&2; exit 3", Hard: true, Timeout: time.Minute,
+	c := &Command{Title: "t", Line: `echo out; echo 'err"x' >&2; exit 3`, Hard: true, Timeout: time.Minute,
 		OnFailure: OnFailure{Hint: "look there", TruncateChars: 4}, Place: placeIn(dir)}
 	v, err := c.Run(context.Background(), Input{Iteration: loop.Iteration{N: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := filepath.Join(dir, "guardrail_2_echo_out_echo_err_2_exit_3.log")
-	want := `Guardrail "echo out; echo err >&2; exit 3" failed with exit code 3.
+	log := filepath.Join(dir, "guardrail_2_echo_out_echo_err_x_2_exit_3.log")
+	want := `Guardrail "echo out; echo 'err"x' >&2; exit 3" failed with exit code 3.
 Hint: look there
 Output file: ` + log + `
 Output (truncated):
@@ -339,23 +311,11 @@ out
 	if v.PromptText != want {
 		t.Errorf("tell:\n%s\nwant:\n%s", v.PromptText, want)
 	}
-	if whole, _ := os.ReadFile(log); string(whole) != "out\nerr\n" { // the test's own
+	if whole, _ := os.ReadFile(log); string(whole) != v.Output {
 		t.Errorf("log = %q", whole)
 	}
-	if v.Pass || v.Exit != 3 || v.Missing || v.Output != "out\nerr\n" {
+	if v.Pass || v.Exit != 3 || v.Missing || !strings.HasPrefix(v.Output, "out\nerr") {
 		t.Errorf("verdict = %+v", v)
-	}
-}
-
-// TestCommandIsToldAsItWasWritten: quotes and backslashes are the agent's to copy.
-func TestCommandIsToldAsItWasWritten(t *testing.T) {
-	dir := t.TempDir()
-	c := &Command{Line: `grep "a\b" 'ä' nowhere`, Timeout: time.Minute,
-		OnFailure: OnFailure{TruncateChars: 100}, Place: placeIn(dir)}
-	v, err := c.Run(context.Background(), Input{})
-	if want := `Guardrail "grep "a\b" 'ä' nowhere" failed with exit code 2.` + "\n"; err != nil ||
-		!strings.HasPrefix(v.PromptText, want) {
-		t.Errorf("tell: %s, %v; want %s", v.PromptText, err, want)
 	}
 }
 
@@ -396,16 +356,6 @@ func TestCommandThatIsMissing(t *testing.T) {
 		if err != nil || v.Missing != missing || v.Pass {
 			t.Errorf("%q: missing = %v, %v (%s)", line, v.Missing, err, v.Reason)
 		}
-	}
-}
-
-func TestCommandTimeLimit(t *testing.T) {
-	dir := t.TempDir()
-	c := &Command{Title: "slow", Line: "sleep 60",
-		Timeout: 100 * time.Millisecond, Place: placeIn(dir)}
-	v, err := c.Run(context.Background(), Input{})
-	if err != nil || v.Pass || !strings.Contains(v.Reason, "time limit of 0.1s") {
-		t.Errorf("verdict = %+v, %v", v, err)
 	}
 }
 

@@ -118,16 +118,3 @@ func TestSecretsAtTheCut(t *testing.T) {
 		})
 	}
 }
-
-// TestFailureOfALongOutput: what a runner sums up in the end counts, however much stands before it.
-func TestFailureOfALongOutput(t *testing.T) {
-	filler := strings.Repeat("=== RUN   TestA\n--- PASS: TestA (0.00s)\n", 50_000)
-	c := command(t, "")
-	c.start = func(_ context.Context, s proc.Spec) (proc.Result, error) {
-		_, err := io.WriteString(s.Stdout, filler+"--- FAIL: TestB (0.00s)\n"+filler+"FAIL\nFAIL\tp\t0.1s\nFAIL\n")
-		return proc.Result{Class: proc.Exited}, err
-	}
-	if v := outcomeOf(t, c); v.Pass || !strings.Contains(v.Reason, "its output says that a test failed") {
-		t.Errorf("verdict: %v, %s", v.Pass, v.Reason)
-	}
-}

@@ -64,14 +64,15 @@ func TestFlaky(t *testing.T) {
 			c := command(t, tt.line)
 			runs := filepath.Join(t.TempDir(), "runs")
 			c.Env, c.Hard = append(os.Environ(), "LOG="+runs), !tt.soft
-			verdicts, log := judgeOne(t, tt.state, &tree{}, c)
+			where := &tree{}
+			verdicts, log := judgeOne(t, tt.state, where, c)
 			v := verdicts[0]
 			if words(verdicts) != tt.want || v.Flaky != tt.flaky || !strings.Contains(v.Reason, tt.says) {
 				t.Errorf("%s, flaky %v, reason %q; want %s, %v, %q", words(verdicts), v.Flaky, v.Reason, tt.want, tt.flaky, tt.says)
 			}
 			content, _ := os.ReadFile(runs)
-			if n := strings.Count(string(content), "run"); n != tt.runs {
-				t.Errorf("it ran %d times, want %d", n, tt.runs)
+			if n := strings.Count(string(content), "run"); n != tt.runs || where.restored != tt.runs {
+				t.Errorf("it ran %d times, want %d; restored %d times", n, tt.runs, where.restored)
 			}
 			if told := strings.Contains(log,
 				"check failed on a tree that it has passed on before (it exited with code 1: broken); it is run once more"); told != (tt.runs > 1) {
@@ -127,15 +128,6 @@ func TestFlakyLeavesTheTreeAlone(t *testing.T) {
 	s.Baseline = []loop.Verdict{{Check: "check", Rewrites: []string{"go.sum"}}}
 	if verdicts, _ := judgeOne(t, s, where, command(t, "exit 0")); !verdicts[0].Pass || where.restored == 0 {
 		t.Errorf("verdict %+v", verdicts[0])
-	}
-}
-
-// TestTreeIsRestoredBetweenTheRuns: the second run sees what the first saw.
-func TestTreeIsRestoredBetweenTheRuns(t *testing.T) {
-	where := &tree{}
-	judgeOne(t, judgedBefore("t", loop.Verdict{Check: "check", Pass: true}), where, command(t, "exit 1"))
-	if where.restored != 2 {
-		t.Errorf("restored %d times, want once after each run", where.restored)
 	}
 }
 
