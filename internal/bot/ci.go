@@ -25,22 +25,18 @@ func (a *Action) ciCheck() *check.CI {
 			ci, err := a.github.Builds(ctx, sha, checkName, strconv.FormatInt(a.Env.RunID, 10))
 			out := check.Builds{Passed: ci.State == github.CIPassed, Pending: ci.Pending}
 			for _, b := range ci.Failed {
-				out.Failed = append(out.Failed,
-					check.Build{Name: b.Name, Conclusion: b.Conclusion, URL: b.URL, Summary: b.Summary, CheckRun: b.CheckRun,
-						Job: b.JobID})
+				out.Failed = append(out.Failed, check.Build{Name: b.Name, Conclusion: b.Conclusion,
+					Told: func(ctx context.Context) (string, []loop.Finding) {
+						log, found, err := a.github.BuildLog(ctx, b)
+						a.warn("reading the log of "+b.Name, err)
+						var findings []loop.Finding
+						for _, f := range found {
+							findings = append(findings, loop.Finding{File: f.Path, Line: f.Line, Level: f.Level, Message: f.Message})
+						}
+						return log, findings
+					}})
 			}
 			return out, err
-		},
-		Told: func(ctx context.Context, b check.Build) (string, []loop.Finding) {
-			log, found, err := a.github.BuildLog(ctx,
-				github.Build{Name: b.Name, Conclusion: b.Conclusion, URL: b.URL, Summary: b.Summary, CheckRun: b.CheckRun,
-					JobID: b.Job})
-			a.warn("reading the log of "+b.Name, err)
-			var findings []loop.Finding
-			for _, f := range found {
-				findings = append(findings, loop.Finding{File: f.Path, Line: f.Line, Level: f.Level, Message: f.Message})
-			}
-			return log, findings
 		},
 		Begin: buildsBegin, Clock: a.Clock, Log: a.log, Sleep: pause,
 	}

@@ -10,14 +10,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// CI waits for what other workflows make of the commit, which is on the pull request by then, and fails when they do
-// . Until they have spoken, or when they take too long, it fails as one that waits: nothing is done, and no turn
+// CI waits for what other workflows make of the commit, which is on the pull request by then, and fails when they do.
+// Until they have spoken, or when they take too long, it fails as one that waits: nothing is done, and no turn
 // is spent on it.
 type CI struct {
 	// Builds says what they have made of a commit so far. What it tells was written by others.
 	Builds func(ctx context.Context, sha string) (Builds, error)
-	// Told reads the log of one that failed.
-	Told func(ctx context.Context, b Build) (output string, found []loop.Finding)
 	// Limit is how long to wait in all, Begin for the first of them to show up.
 	Limit, Begin time.Duration
 	Sleep        func(ctx context.Context, d time.Duration) error
@@ -35,10 +33,8 @@ type Builds struct {
 // Build is one that failed.
 type Build struct {
 	Name, Conclusion string
-	URL              string
-	Summary          string // its own words, Markdown
-	CheckRun         int64  // its id at GitHub; 0 for other builds
-	Job              int64  // whose log there is; 0: none
+	// Told reads its log.
+	Told func(ctx context.Context) (output string, found []loop.Finding)
 }
 
 // The intervals between two looks at the builds: short at first, then one minute. After a pass there is one more look,
@@ -122,7 +118,7 @@ func (c *CI) given(b Builds, err error, sha string, waited time.Duration, over b
 }
 
 // Found tells what went wrong, with the logs of the first that failed.
-func (c *CI) Found(ctx context.Context, b Builds) loop.Verdict {
+func (*CI) Found(ctx context.Context, b Builds) loop.Verdict {
 	var names []string
 	var all strings.Builder
 	v := loop.Verdict{}
@@ -131,7 +127,7 @@ func (c *CI) Found(ctx context.Context, b Builds) loop.Verdict {
 		if i >= mostLogs {
 			continue
 		}
-		output, found := c.Told(ctx, f)
+		output, found := f.Told(ctx)
 		fmt.Fprintf(&all, "%s: %s\n%s\n", f.Name, f.Conclusion, strings.TrimSpace(output))
 		v.Findings = append(v.Findings, found...)
 	}

@@ -13,7 +13,10 @@ import (
 // TestCI: what other workflows say decides; until they have spoken the run waits, and spends nothing (B-08).
 func TestCI(t *testing.T) {
 	t.Parallel()
-	red := Builds{Failed: []Build{{Name: "test (ubuntu)", Conclusion: "failure"}}, Pending: []string{"slow"}}
+	told := func(context.Context) (string, []loop.Finding) {
+		return "FAIL: add", []loop.Finding{{File: "add.sh", Line: 1, Message: "x"}}
+	}
+	red := Builds{Failed: []Build{{"test (ubuntu)", "failure", told}}, Pending: []string{"slow"}}
 	green, pending := Builds{Passed: true}, Builds{Pending: []string{"test"}}
 	for _, tt := range []struct {
 		name        string
@@ -41,9 +44,6 @@ func TestCI(t *testing.T) {
 						return Builds{}, errors.New("502")
 					}
 					return tt.says[min(looks-1, len(tt.says)-1)], nil
-				},
-				Told: func(context.Context, Build) (string, []loop.Finding) {
-					return "FAIL: add", []loop.Finding{{File: "add.sh", Line: 1, Message: "x"}}
 				},
 				Limit: 10 * time.Minute, Begin: 3 * time.Minute, Clock: func() time.Time { return now }, Log: t.Logf,
 				Sleep: func(_ context.Context, d time.Duration) error { now = now.Add(d); return nil },
