@@ -42,7 +42,7 @@ func TestMakesGreen(t *testing.T) {
 		{"a new file that nothing missed", "sh", "sh check.sh", base(nil), project{"shop.sh": busy, "lib/skip.sh": "skip=1\n"},
 			[]string{"lib/skip.sh: " + asks + "lib/skip.sh"}},
 		{"nothing but a new file, where a test ran", "sh", "sh check.sh", base(project{"check.sh": strings.ReplaceAll(base(nil)["check.sh"], "'FAIL: test_discount'",
-			"'--- FAIL: test_discount (0.00s)'")}), project{"lib/skip.sh": "skip=1\n"}, []string{"sh_check.sh: it told of 1 test", "lib/skip.sh: lib/skip.sh seems to be no part of the product: test_discount (\"sh check.sh\") failed on the base commit and passes because of lib/skip.sh"}},
+			"'--- FAIL: test_discount (0.00s)'")}), project{"lib/skip.sh": "skip=1\n"}, []string{"sh_check.sh: it reported 1 test", "lib/skip.sh: lib/skip.sh seems to be no part of the product: test_discount (\"sh check.sh\") failed on the base commit and passes because of lib/skip.sh"}},
 		{"the only change", "sh", "sh check.sh", base(nil), project{"limits": "limit=100\n"}, []string{"limits: " + asks + "limits"}},
 		{"the check itself", "sh", "sh check.sh", base(nil), project{"shop.sh": busy, "check.sh": "exit 0\n"},
 			[]string{"check.sh: " + asks + "check.sh"}},

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/diffscan"
@@ -13,8 +12,6 @@ import (
 // Weakened fails when the run made it easier to pass: thresholds lowered, rules switched off, warnings silenced, lines
 // that decide what checks run, code that asks whether it is tested. What was done to the tests themselves is found by
 // running them, in BaseTests. Whatever it finds must be accepted by name.
-//
-// It must stand after the commands in the list, since it looks at what they said.
 type Weakened struct {
 	Changes *diffscan.Changes
 	Hard    bool // only a person may accept what it finds
@@ -43,9 +40,6 @@ func (w *Weakened) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 		return loop.Verdict{Pass: true, Reason: partial}, nil
 	}
 	v := loop.Verdict{Reason: "the change weakens what judges it: " + diffscan.Count(found)}
-	if slices.ContainsFunc(found, diffscan.Weakening.Grave) && healed(at) && d.OnlyJudges() {
-		v.Reason += "; a check that failed before passes now, and nothing but tests and settings has changed"
-	}
 	if partial != "" {
 		v.Reason += "; " + partial
 	}
@@ -73,19 +67,4 @@ func listed(found []diffscan.Weakening) string {
 		fmt.Fprintf(&b, "%s: %s\n", where, f.Message)
 	}
 	return b.String()
-}
-
-// healed reports whether a hard check that failed on the base commit or earlier in this run passes now.
-func healed(at Input) bool {
-	passes := map[string]bool{}
-	for _, v := range at.Verdicts {
-		passes[v.Check] = v.Pass && v.Skipped == "" && v.Severity == loop.Hard
-	}
-	for _, v := range earlier(at) {
-		if v.Blocks() && v.Skipped == "" && passes[v.Check] && v.Check != loop.ClaimCheck && v.Check != loop.AgentCheck &&
-			v.Check != loop.DiffCheck {
-			return true
-		}
-	}
-	return false
 }

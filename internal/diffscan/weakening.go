@@ -16,10 +16,7 @@ type Weakening struct {
 	kind weakeningKind
 }
 
-// Grave reports whether it may hide a defect by itself. Silenced warnings only say that someone should look.
-func (w Weakening) Grave() bool { return w.kind <= lowered }
-
-// weakeningKind is how something was made weaker. The order is that of weight: Grave goes by it.
+// weakeningKind is how something was made weaker. The order is that of weight.
 type weakeningKind int
 
 const (
