@@ -129,24 +129,6 @@ test at test/keys.test.js:3:1
 		"7.5\nE         ?        +\n"
 )
 
-// TestReports has a row for each tool that reports the same failure in another form in another place.
-func TestReports(t *testing.T) {
-	tests := []struct{ name, a, b string }{
-		{"bats", batsInPipe, batsOnTerminal},
-		{"closures of Go", "panic: no\n\ngoroutine 7 [running]:\na.TestTouch.func1()\na.(*B).run.func1.2()\n",
-			"panic: no\n\ngoroutine 7 [running]:\na.TestTouch.func2()\na.(*B).run.func3.1()\n"},
-		{"closures of Rust, PHP and Java", "no: a::f::{closure#0} at a.B.lambda$run$0 and a.B$1.call",
-			"no: a::f::{closure#3} at a.B.lambda$run$2 and a.B$4.call"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if Signature("", test.a) != Signature("", test.b) {
-				t.Errorf("two signatures of one failure:\n%s\n---\n%s", Read(test.a).Explain(), Read(test.b).Explain())
-			}
-		})
-	}
-}
-
 // TestReportsDiffer: what those reports say of a failure still tells it from another.
 func TestReportsDiffer(t *testing.T) {
 	cut := pytestTop + pytestStr + "E         ...Full output truncated (4 lines hidden), use '-vv' to show" + pytestEnd
