@@ -163,7 +163,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestGap has a row for each way of saying that something is missing.
+// TestMissingNames has a row for each way of saying that something is missing, and what should have it.
 func TestMissingNames(t *testing.T) {
 	tests := []struct{ output, want string }{
 		{"ModuleNotFoundError: No module named 'jwt.api'", "jwt.api"},
@@ -196,6 +196,33 @@ func TestMissingNames(t *testing.T) {
 		{`Error: Class "App\Cart" not found`, `App\Cart`},
 		{"sh: 1: jq: not found", "jq"},
 		{"bash: line 3: jq: command not found", "jq"},
+		{"AttributeError: type object 'Parser' has no attribute 'parse'", "parse Parser"},
+		{"AttributeError: module 'lib.parser' has no attribute 'parse'", "parse lib.parser"},
+		{"TypeError: Parser.__init__() got an unexpected keyword argument 'strict'", "Parser"},
+		{"AttributeError: 'NoneType' object has no attribute 'text'", "text"},
+		{`a.py:3: error: "Parser" has no attribute "parse_body"  [attr-defined]`, "Parser"},
+		{"./main.go:7:4: unknown field Strict in struct literal of type parser.Options", "Options"},
+		{"./main.go:9:5: cannot use x (a *T) as Store value: *T does not implement Store (missing method Load)", "Store"},
+		{"src/main.ts:2:8 - error TS2339: Property 'of' does not exist on type 'typeof Parser'.", "of Parser"},
+		{"a.ts(1,9): error TS2551: Property 'parseBody' does not exist on type 'Parser<string>'. Did you mean 'parse'?", "parseBody Parser"},
+		{`a.ts(1,9): error TS2305: Module '"./parser"' has no exported member 'parseBody'.`, "parseBody ./parser"},
+		{"a.ts(1,9): error TS2339: Property 'x' does not exist on type '{ a: string; }'.", "x"},
+		{"error[E0599]: no method named `parse_body` found for struct `Parser` in the current scope", "parse_body Parser"},
+		{"error[E0599]: no method named `parse_body` found for reference `&Parser` in the current scope", "parse_body Parser"},
+		{"error[E0599]: no function or associated item named `new` found for struct `Parser<'a>` in the current scope", "new Parser"},
+		{"error[E0609]: no field `depth` on type `&Parser`", "Parser"},
+		{"error[E0560]: struct `Parser` has no field named `depth`", "Parser"},
+		{"NoMethodError: undefined method `parse_body' for an instance of Parser", "parse_body Parser"},
+		{"NoMethodError: undefined method `parse_body' for #<App::Parser:0x00007f3c12358ec8>", "parse_body App::Parser"},
+		{"NoMethodError: undefined method 'of' for class Parser", "of Parser"},
+		{"NoMethodError: undefined method `text' for nil:NilClass", "text"},
+		{`Error: Call to undefined method App\Parser::parseBody()`, `App\Parser::parseBody App\Parser`},
+		{`Warning: Undefined property: App\Parser::$depth in /app/a.php on line 3`, `App\Parser`},
+		{"  symbol:   method parseBody()\n  location: variable p of type Parser", "parseBody Parser"},
+		{"a.cs(3,9): error CS1061: 'Parser' does not contain a definition for 'ParseBody'", "Parser"},
+		{"a.swift:3:5: error: value of type 'Parser' has no member 'parseBody'", "Parser"},
+		{"a.cc:3:5: error: 'class lex::Parser' has no member named 'parse_body'", "parse_body Parser"},
+		{"a.cc:3:5: error: no member named 'parse_body' in 'lex::Parser'", "Parser"},
 		{"assert 3 == 4", ""},
 		{"want 3, got 4", ""},
 		{"expected true to be false", ""},
