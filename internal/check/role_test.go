@@ -188,16 +188,3 @@ func TestReviewersCap(t *testing.T) {
 		t.Errorf("a run that was asked for again counts its old turns: %+v", v)
 	}
 }
-
-// TestReviewAfterAnotherRole: it is asked for nothing while a role that writes has yet to work.
-func TestReviewAfterAnotherRole(t *testing.T) {
-	r := qa(loop.Turn{})
-	r.After = Awaits(task.Tester)
-	r.Ask = func(context.Context, Checkout, string) (loop.Turn, error) {
-		t.Error("it was asked")
-		return loop.Turn{}, nil
-	}
-	if v := verdictOf(t, r, at(claimed, changed)); v.Skipped != "the tester has yet to work" || !v.Later {
-		t.Errorf("verdict = %+v", v)
-	}
-}

@@ -194,15 +194,16 @@ func TestSemanticWithoutItsDiff(t *testing.T) {
 // TestSchemas: OpenAI takes no schema with a property that has no type or may be left out.
 func TestSchemas(t *testing.T) {
 	for name, schema := range map[string]string{"review": ReviewSchema, "promised": PromisedSchema,
-		"semantic": SemanticSchema} {
+		"semantic": SemanticSchema, "accepting": AcceptingSchema(PromisedSchema)} {
 		var whole map[string]any
 		if err := json.Unmarshal([]byte(schema), &whole); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		strict(t, name, whole)
 	}
-	if !strings.Contains(PromisedSchema, `"promise"`) || strings.Contains(ReviewSchema, `"promise"`) {
-		t.Error("which schema asks for a promise?")
+	if !strings.Contains(PromisedSchema, `"promise"`) || strings.Contains(ReviewSchema, `"promise"`) ||
+		!strings.Contains(AcceptingSchema(ReviewSchema), `"accepts"`) {
+		t.Error("which schema asks for a promise, or to accept?")
 	}
 }
 
