@@ -44,10 +44,9 @@ func accessOf(has map[string]bool) Access {
 
 // Repository is one that an installation, or a person, reaches.
 type Repository struct {
-	ID                      int64
-	Repo                    event.Repo
-	Private, Archived, Fork bool
-	Access                  Access // of the person of the request; meaningless for an installation
+	Repo    event.Repo
+	Private bool
+	Access  Access // of the person of the request; meaningless for an installation
 }
 
 // Repositories are those of an installation, at most 20,000.
@@ -67,8 +66,7 @@ func (a *App) Repositories(ctx context.Context, installation int64) ([]Repositor
 }
 
 func repositoryOf(r *github.Repository) Repository {
-	return Repository{ID: r.GetID(), Repo: repo(r), Private: r.GetPrivate(), Archived: r.GetArchived(), Fork: r.GetFork(),
-		Access: accessOf(r.GetPermissions())}
+	return Repository{Repo: repo(r), Private: r.GetPrivate(), Access: accessOf(r.GetPermissions())}
 }
 
 // Permission is what someone may do on a repository of an installation, asked as the App. Someone whom GitHub does
@@ -119,27 +117,21 @@ func explainPerson(doing string, err error) error {
 	return explain(doing, err)
 }
 
-// Person is someone who signed in. ID stays when the login changes.
-type Person struct {
-	Login string
-	ID    int64
-}
-
-// Person is whose token this is.
-func (a *App) Person(ctx context.Context, token string) (Person, error) {
+// Person is the login of whose token this is.
+func (a *App) Person(ctx context.Context, token string) (string, error) {
 	const doing = "asking who signs in"
 	api, err := a.asPerson(token)
 	if err != nil {
-		return Person{}, err
+		return "", err
 	}
 	user, _, err := api.Users.Get(ctx, "")
 	if err != nil {
-		return Person{}, explainPerson(doing, err)
+		return "", explainPerson(doing, err)
 	}
-	if user.GetLogin() == "" || user.GetID() == 0 {
-		return Person{}, missingFieldError(doing, "who that is")
+	if user.GetLogin() == "" {
+		return "", missingFieldError(doing, "who that is")
 	}
-	return Person{Login: user.GetLogin(), ID: user.GetID()}, nil
+	return user.GetLogin(), nil
 }
 
 // PersonRepository is a repository with what someone may do there, asked with their own token. A repository that they

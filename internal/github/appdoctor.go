@@ -15,7 +15,6 @@ import (
 type AppNeeds struct {
 	Permissions Permissions // see Needed
 	Labels      []string
-	HookURL     string // where deliveries must go; empty: that is not looked at
 	// The files that settings are read from: of the owner's repository for all (".github", "ralph.json"), and of the
 	// repository itself.
 	OrganisationRepository, OrganisationFile, SettingsFile string
@@ -34,7 +33,7 @@ type AppSettings struct {
 // fewCalls is the part of a budget below which a run may have to wait.
 const fewCalls = 10
 
-// Examine looks at a repository as the App sees it: the App and its webhook, the installation and what it was granted,
+// Examine looks at a repository as the App sees it: the App, the installation and what it was granted,
 // the repository, its labels and settings, the key of its agent, and how many calls are left. It writes nothing, and
 // what cannot be read is a fact too: there is no error.
 func (a *App) Examine(ctx context.Context, repo event.Repo, need AppNeeds) Report {
@@ -43,7 +42,6 @@ func (a *App) Examine(ctx context.Context, repo event.Repo, need AppNeeds) Repor
 	if !ok {
 		return x.e.report
 	}
-	x.hook()
 	in, ok := x.installation(self)
 	if !ok {
 		return x.e.report
@@ -88,31 +86,6 @@ func (x *appExamination) self() (Self, bool) {
 			"Set this machine's clock, best by NTP.")
 	}
 	return self, true
-}
-
-func (x *appExamination) hook() {
-	const what = "the webhook"
-	if x.need.HookURL == "" {
-		return
-	}
-	h, err := x.a.Hook(x.e.ctx)
-	switch {
-	case err != nil:
-		x.e.unread(what, err, "")
-	case h.URL != x.need.HookURL:
-		x.e.add(what, Problem, "GitHub delivers to "+oneLine(h.URL)+", and not here.", "Set it to "+x.need.HookURL+
-			" on the App's page.")
-	case !h.JSON:
-		x.e.add(what, Problem, "GitHub delivers forms, which ralph does not read.", "Set its content type to "+
-			"application/json on the App's page.")
-	case !h.Signed:
-		x.e.add(what, Problem, "Deliveries are not signed, so ralph accepts no delivery.", "Set a secret on the App's page.")
-	case h.Insecure:
-		x.e.add(what, Warning, "GitHub does not check this server's certificate.",
-			"Turn SSL verification on on the App's page.")
-	default:
-		x.e.add(what, OK, "GitHub delivers here.", "")
-	}
 }
 
 // installation says whether the App is on the repository, and what it was granted there.
@@ -212,13 +185,11 @@ func (x *appExamination) worker(self Self, in AppInstallation, asked AppSettings
 	}
 }
 
-// budget warns when few calls are left.
+// budget warns when few calls are left, as the answers to this examination have said.
 func (x *appExamination) budget(in AppInstallation) {
 	const what = "GitHub's budget of calls"
-	b, err := x.a.Budget(x.e.ctx, in.ID)
-	switch {
-	case err != nil:
-		x.e.unread(what, err, "")
+	switch b := x.a.Budgets()[in.ID]; {
+	case b.Limit == 0:
 	case b.Left*100 < b.Limit*fewCalls:
 		x.e.add(what, Warning, fmt.Sprintf("%d of %d calls are left until %s.", b.Left, b.Limit,
 			b.Resets.UTC().Format("15:04 UTC")), "Wait until then, or look which repository uses so many.")

@@ -12,7 +12,7 @@ import (
 // TestAppExamines has a row for each thing that can be wrong, and for nothing.
 func TestAppExamines(t *testing.T) {
 	needs := AppNeeds{
-		Permissions: Needed(false, false), Labels: []string{"ralph"}, HookURL: "https://ralph.example/webhook",
+		Permissions: Needed(false, false), Labels: []string{"ralph"},
 		OrganisationRepository: ".github", OrganisationFile: "ralph.json", SettingsFile: ".ralph/settings.json",
 		Settings: func(organisation, own []byte) (AppSettings, error) {
 			if strings.Contains(string(organisation)+string(own), "broken") {
@@ -22,7 +22,6 @@ func TestAppExamines(t *testing.T) {
 		},
 		HasKey: func(agent string) (has, known bool) { return agent == "claude", true },
 	}
-	hook := fake.Hook{URL: "https://ralph.example/webhook", Secret: NewSecret()}
 	tests := []struct {
 		name   string
 		change func(s *stage, app *fake.App, n *AppNeeds)
@@ -44,12 +43,6 @@ func TestAppExamines(t *testing.T) {
 		}, "settings", OK, "Those of alice/.github count"},
 		{"deaf", func(_ *stage, a *fake.App, _ *AppNeeds) { a.Events = []string{"issues"} }, nil, "the App", Problem,
 			"does not hear of check_suite, issue_comment"},
-		{"another hook", func(_ *stage, a *fake.App, _ *AppNeeds) { a.Hook.URL = "https://other.example/" }, nil,
-			"the webhook", Problem, "Set it to https://ralph.example/webhook"},
-		{"forms", func(_ *stage, a *fake.App, _ *AppNeeds) { a.Hook.Form = true }, nil, "the webhook", Problem,
-			"application/json"},
-		{"no secret", func(_ *stage, a *fake.App, _ *AppNeeds) { a.Hook.Secret = "" }, nil, "the webhook", Problem,
-			"are not signed"},
 		{"less granted", func(_ *stage, a *fake.App, _ *AppNeeds) {
 			a.Permissions = fake.Permissions{"contents": "write", "issues": "write", "pull_requests": "write", "actions": "read",
 				"statuses": "read"}
@@ -79,7 +72,7 @@ func TestAppExamines(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStage(t)
 			app, n := fake.App{ID: 8, Slug: "hears", Owner: owner, InstallationID: 80, Key: &appKey().PublicKey,
-				Events: NeededEvents(), Hook: hook}, needs
+				Events: NeededEvents()}, needs
 			if tt.change != nil {
 				tt.change(s, &app, &n)
 			}

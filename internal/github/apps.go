@@ -100,7 +100,6 @@ func OpenApp(o AppOptions) (*App, error) {
 
 // Self is what GitHub says of the App.
 type Self struct {
-	ID                int64
 	Slug, Name, Owner string
 	Organisation      bool   // whether the owner is one
 	Page              string // where everyone sees it, and can install it
@@ -118,7 +117,7 @@ func (a *App) Self(ctx context.Context) (Self, error) {
 	a.mu.Lock()
 	a.slug = app.GetSlug()
 	a.mu.Unlock()
-	s := Self{ID: app.GetID(), Slug: app.GetSlug(), Name: app.GetName(), Owner: app.GetOwner().GetLogin(),
+	s := Self{Slug: app.GetSlug(), Name: app.GetName(), Owner: app.GetOwner().GetLogin(),
 		Organisation: app.GetOwner().GetType() == "Organization", Page: app.GetHTMLURL(),
 		Permissions: permissionsOf(app.Permissions), Events: app.Events}
 	s.Settings = a.o.Web() + "/settings/apps/" + s.Slug
@@ -180,14 +179,11 @@ func (a *App) explain(doing string, err error) error {
 
 // AppInstallation is the App in one account.
 type AppInstallation struct {
-	ID           int64
-	Account      string // the login of a person or an organization
-	Organisation bool
-	All          bool   // every repository of the account; false: those that were chosen
-	Page         string // where an owner of the account changes it
-	Suspended    bool   // someone has stopped it: GitHub gives no token
-	Permissions  Permissions
-	Events       []string
+	ID          int64
+	Account     string // the login of a person or an organization
+	Page        string // where an owner of the account changes it
+	Suspended   bool   // someone has stopped it: GitHub gives no token
+	Permissions Permissions
 }
 
 // ErrNotInstalled is an App that is not installed on a repository, as far as GitHub tells.
@@ -237,12 +233,8 @@ func (a *App) Installation(ctx context.Context, id int64) (AppInstallation, erro
 }
 
 func installationOf(in *github.Installation) AppInstallation {
-	return AppInstallation{
-		ID: in.GetID(), Account: in.GetAccount().GetLogin(),
-		Organisation: in.GetTargetType() == "Organization", All: in.GetRepositorySelection() == "all",
-		Page: in.GetHTMLURL(), Suspended: in.SuspendedAt != nil, Permissions: permissionsOf(in.Permissions),
-		Events: in.Events,
-	}
+	return AppInstallation{ID: in.GetID(), Account: in.GetAccount().GetLogin(), Page: in.GetHTMLURL(),
+		Suspended: in.SuspendedAt != nil, Permissions: permissionsOf(in.Permissions)}
 }
 
 // pages reads all pages of a list.
@@ -350,7 +342,6 @@ func (a *App) as(installation int64) (*installed, error) {
 type Budget struct {
 	Limit, Left int
 	Resets      time.Time // when it is Limit again
-	At          time.Time // when GitHub said so
 }
 
 // counted carries requests and notes what answers say of the budget.
@@ -380,7 +371,7 @@ func (in *installed) note(h http.Header) {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.budget = Budget{Limit: limit, Left: left, Resets: time.Unix(reset, 0), At: time.Now()}
+	in.budget = Budget{Limit: limit, Left: left, Resets: time.Unix(reset, 0)}
 }
 
 // Budgets are the newest known budgets by installation, without a call: of those that this process has asked something.
@@ -391,7 +382,7 @@ func (a *App) Budgets() map[int64]Budget {
 	budgets := map[int64]Budget{}
 	for id, in := range known {
 		in.mu.Lock()
-		if !in.budget.At.IsZero() {
+		if !in.budget.Resets.IsZero() {
 			budgets[id] = in.budget
 		}
 		in.mu.Unlock()
@@ -399,36 +390,12 @@ func (a *App) Budgets() map[int64]Budget {
 	return budgets
 }
 
-// Budget asks for an installation's budget, which counts as no call: others use it too, such as jobs with tokens of
-// their own.
-func (a *App) Budget(ctx context.Context, installation int64) (Budget, error) {
-	in, err := a.as(installation)
-	if err != nil {
-		return Budget{}, err
-	}
-	limits, _, err := in.api.RateLimit.Get(ctx)
-	if err != nil {
-		return Budget{}, explain("asking for the budget of calls", err)
-	}
-	core := limits.GetCore()
-	if core == nil {
-		return Budget{}, missingFieldError("asking for the budget of calls", "it")
-	}
-	b := Budget{Limit: core.Limit, Left: core.Remaining, Resets: core.Reset.Time, At: time.Now()}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.budget = b
-	return b, nil
-}
-
 // Token is an installation token. It shows its value nowhere: not in logs, errors or JSON.
 type Token struct {
 	Value string    `json:"-"`
 	Ends  time.Time // by GitHub's clock; an hour after it was made
-	// Permissions are what it may do, and Lacks the requested permissions that the installation has not been granted:
-	// "checks: write".
-	Permissions Permissions
-	Lacks       []string
+	// Lacks are the requested permissions that the installation has not been granted: "checks: write".
+	Lacks []string
 }
 
 // String hides the value.
@@ -483,8 +450,7 @@ func (a *App) make(ctx context.Context, installation int64, repositories []strin
 	case made.GetToken() == "":
 		return Token{}, missingFieldError(doing, "a token")
 	}
-	return Token{Value: made.GetToken(), Ends: made.GetExpiresAt().Time, Permissions: permissionsOf(made.Permissions),
-		Lacks: lacks}, nil
+	return Token{Value: made.GetToken(), Ends: made.GetExpiresAt().Time, Lacks: lacks}, nil
 }
 
 // Revoke revokes a token. An expired one is no error.

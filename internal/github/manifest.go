@@ -18,15 +18,12 @@ type Manifest struct {
 	Name         string // unique on GitHub, at most 34 characters
 	Organisation string // whose it is; empty: the person's who makes it
 	State        string // comes back with the code; see NewSecret
-	Public       bool   // others may install it, too
 	Dispatch     bool   // the setting dispatch: workflow, which takes actions: write
-	Workflows    bool   // agents may change workflow files
 }
 
 // Form is what a browser sends to GitHub: a POST to Action with the field "manifest".
 type Form struct {
 	Action   string // of the form: an address on GitHub's pages, with the state
-	Origin   string // of Action, for the policy of the page that holds the form: "https://github.com"
 	Manifest string // JSON
 }
 
@@ -55,13 +52,13 @@ func (m Manifest) On(s Server) (Form, error) {
 	case len(m.State) < 20:
 		return Form{}, errors.New("making the App's manifest: its state must not be guessable")
 	}
-	permissions := Needed(m.Workflows, m.Dispatch)
+	permissions := Needed(false, m.Dispatch)
 	if m.Organisation != "" {
 		permissions["members"] = "read" // who its owners are, who are operators
 	}
 	root := base.String()
 	text, err := json.Marshal(map[string]any{
-		"name": m.Name, "url": root, "public": m.Public,
+		"name": m.Name, "url": root, "public": false,
 		"description":     "Turns labelled issues into reviewed pull requests.",
 		"hook_attributes": map[string]any{"url": root + HookPath, "active": true},
 		"redirect_url":    root + CreatedPath, "callback_urls": []string{root + SignedInPath},
@@ -75,12 +72,7 @@ func (m Manifest) On(s Server) (Form, error) {
 	if m.Organisation != "" {
 		place = "/organizations/" + m.Organisation + place
 	}
-	web, err := url.Parse(s.Web())
-	if err != nil || web.Host == "" {
-		return Form{}, errors.New("making the App's manifest: invalid URL of GitHub")
-	}
-	return Form{Action: s.Web() + place + "?state=" + url.QueryEscape(m.State), Origin: web.Scheme + "://" + web.Host,
-		Manifest: string(text)}, nil
+	return Form{Action: s.Web() + place + "?state=" + url.QueryEscape(m.State), Manifest: string(text)}, nil
 }
 
 // Credentials are what GitHub gives once for a new App. All but the first line and Page are secrets, or are kept with
@@ -122,7 +114,7 @@ func CompleteManifest(ctx context.Context, s Server, code string) (Credentials, 
 	case err != nil:
 		return Credentials{}, explain(doing, err)
 	}
-	key, err := ReadKey(made.GetPEM(), nil)
+	key, err := ReadKey(made.GetPEM())
 	if err != nil {
 		return Credentials{}, fmt.Errorf("%s: %w", doing, err)
 	}

@@ -12,7 +12,7 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	if o.As != nil || o.AppID == 0 {
 		return newClient(o)
 	}
-	key, err := ReadKey(string(o.AppKey), nil)
+	key, err := ReadKey(string(o.AppKey))
 	if err != nil {
 		return nil, fmt.Errorf("input app_private_key: %w", err)
 	}

@@ -67,7 +67,7 @@ func runnersOf(t *testing.T, gh *fake.GitHub, begin func(number int64, r work.Ru
 	}
 	gh.AddApp(fake.App{ID: 7, Slug: "ralph", Owner: owner, InstallationID: 70, Key: &secret.PublicKey})
 	key, err := github.ReadKey(string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY",
-		Bytes: x509.MarshalPKCS1PrivateKey(secret)})), nil)
+		Bytes: x509.MarshalPKCS1PrivateKey(secret)})))
 	if err != nil {
 		t.Fatal(err)
 	}

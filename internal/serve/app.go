@@ -155,7 +155,7 @@ func (in *installed) credentials(ctx context.Context) (App, error) {
 
 // use makes the client; the caller holds the lock.
 func (in *installed) use(c App) error {
-	key, err := github.ReadKey(c.Key, nil)
+	key, err := github.ReadKey(c.Key)
 	if err != nil {
 		return invalid.Mark(err)
 	}
@@ -262,7 +262,7 @@ func Given(id int64, key, secrets, clientID, clientSecret string) (*App, error) 
 		return nil, invalid.Errorf("the environment names a part of an App: RALPH_APP_ID and RALPH_APP_PRIVATE_KEY " +
 			"(or RALPH_APP_PRIVATE_KEY_FILE) go together; with neither, the setup page makes an App")
 	}
-	read, err := github.ReadKey(key, nil)
+	read, err := github.ReadKey(key)
 	if err != nil {
 		return nil, invalid.Mark(err)
 	}

@@ -54,12 +54,12 @@ func (p *people) Exchange(ctx context.Context, code, verifier, redirect string) 
 	if err != nil {
 		return web.Identity{}, err
 	}
-	who, err := app.Person(ctx, token.Value)
+	who, err := app.Person(ctx, token)
 	if err != nil {
 		return web.Identity{}, err
 	}
-	audited := p.s.Audit(ctx, store.Entry{Person: who.Login, Action: "session.begin", Result: "done"})
-	return web.Identity{Login: who.Login, Token: token.Value}, audited
+	audited := p.s.Audit(ctx, store.Entry{Person: who, Action: "session.begin", Result: "done"})
+	return web.Identity{Login: who, Token: token}, audited
 }
 
 // Start implements web.Sessions.
