@@ -158,25 +158,28 @@ func (st *story) asked() *html.Prompt {
 
 // runView is what the templates of a run's page show.
 type runView struct {
-	Run      Run
-	Path     string // the page's
+	Run Run
+	links
+	standing
 	Number   int64
-	Ended    bool
-	IssueURL string
-	Home     string // the repository's page
 	Alone    bool
-	Started  bool // there are records
-	Outside  bool // they are not for this person
-	PullURL  string
-	// how the run stands, in words
+	Outside  bool // the records are not for this person
+	Parts    html.Parts
+	Output   []piece
+	Cut      bool
+	Asked    *html.Prompt // of the running turn; nil: no turn runs, or its prompt is unknown
+	Hints    []shownHint
+	Can      can
+	ToAccept []loop.Concern
+}
+
+// links are the addresses of a run's page, its repository's page, and what it is about on GitHub; empty: none.
+type links struct{ Path, Home, IssueURL, PullURL string }
+
+// standing is how a run stands, in words.
+type standing struct {
+	Started, Ended              bool // there are records; the run has ended
 	Headline, Mood, Sign, Doing string
-	Parts                       html.Parts
-	Output                      []piece
-	Cut                         bool
-	Asked                       *html.Prompt // of the running turn; nil: no turn runs, or its prompt is unknown
-	Hints                       []shownHint
-	Can                         can
-	ToAccept                    []loop.Concern
 }
 
 // can is what this person can do with the run as it is.
@@ -188,21 +191,23 @@ func (c can) Any() bool { return c.Stop || c.Retry || c.Hint || c.Approve }
 // view is what is shown of the story now; iterations bounds the bytes of those that are shown.
 func (st *story) view(a *asked, iterations int) (runView, error) {
 	st.detail.Now = a.Clock()
-	v := runView{Run: st.run, Path: a.runPath(st.run.ID), Number: st.number, Ended: st.ended(), Alone: a.alone != nil,
-		Home: "/repositories/" + st.run.Repository, Output: st.output, Cut: st.cut, Asked: st.asked(),
-		Headline: stateWord(st.run.State), Mood: mood(st.run.State), Sign: signs[mood(st.run.State)], Doing: st.run.Doing}
-	if st.run.Issue > 0 && a.alone == nil {
-		v.IssueURL = a.github(st.run.Repository, "issues", strconv.Itoa(st.run.Issue))
+	row := st.run
+	v := runView{Run: row, Number: st.number, Alone: a.alone != nil, Output: st.output, Cut: st.cut, Asked: st.asked(),
+		links: links{Path: a.runPath(row.ID), Home: "/repositories/" + row.Repository},
+		standing: standing{Started: len(st.detail.Records) > 0, Ended: st.ended(), Headline: stateWord(row.State),
+			Mood: mood(row.State), Sign: signs[mood(row.State)], Doing: row.Doing}}
+	if row.Issue > 0 && a.alone == nil {
+		v.IssueURL = a.github(row.Repository, "issues", strconv.Itoa(row.Issue))
 	}
-	if st.run.Pull > 0 {
-		v.PullURL = a.github(st.run.Repository, "pull", strconv.Itoa(st.run.Pull))
+	if row.Pull > 0 {
+		v.PullURL = a.github(row.Repository, "pull", strconv.Itoa(row.Pull))
 	}
 	if v.Outside = a.may < MayRead; v.Outside {
 		return v, nil
 	}
 	st.detail.ReportURL = ""
 	v.Hints = st.withHints(a.given(st.run.ID), v.Ended)
-	if v.Started = len(st.detail.Records) > 0; v.Started {
+	if v.Started {
 		parts, err := st.detail.Parts(iterations)
 		if err != nil {
 			return runView{}, err
