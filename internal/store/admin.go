@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"modernc.org/sqlite"
-
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
@@ -25,7 +23,7 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, File)
-	if err := s.copyTo(ctx, file); err != nil {
+	if _, err := s.db.ExecContext(ctx, "VACUUM INTO ?", file); err != nil { // no writer waits for it
 		return fmt.Errorf("making a backup: %w", failed(ctx, err))
 	}
 	f, err := os.Open(file)
@@ -38,25 +36,6 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 		return fmt.Errorf("writing the backup: %w", err)
 	}
 	return nil
-}
-
-// copyTo copies the database by SQLite's online backup.
-func (s *Store) copyTo(ctx context.Context, file string) error {
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	return conn.Raw(func(of any) error {
-		backup, err := of.(interface { //nolint:forcetypeassert // it is a connection of this driver
-			NewBackup(to string) (*sqlite.Backup, error)
-		}).NewBackup(file)
-		if err != nil {
-			return err
-		}
-		_, err = backup.Step(-1) // all pages at once, under one read lock: no writer waits for it
-		return errors.Join(err, backup.Finish())
-	})
 }
 
 // Restore makes a new database of a backup, all or nothing: the file is examined and the keys, if they are given, are
