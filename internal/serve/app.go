@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -290,11 +291,11 @@ const (
 	lookupsKept = 10_000
 )
 
-// lookups remembers GitHub's answers, each for the time that keeps returns. Concurrent callers share one request. Errors
+// lookups remembers answers, such as GitHub's, each for a while. Concurrent callers share one request. Errors
 // are not remembered. It is safe for concurrent use.
 type lookups[T any] struct {
 	clock func() time.Time
-	keeps func(T) time.Duration // nil: a minute each
+	keeps time.Duration // 0: a minute
 
 	one  singleflight.Group
 	mu   sync.Mutex
@@ -310,7 +311,10 @@ type lookup[T any] struct {
 // for the next caller.
 func (l *lookups[T]) of(ctx context.Context, key string, find func(context.Context) (T, error)) (T, error) {
 	now := l.clock()
-	if known, ok := l.last(key); ok && now.Before(known.until) {
+	l.mu.Lock()
+	known := l.kept[key]
+	l.mu.Unlock()
+	if now.Before(known.until) {
 		return known.value, nil
 	}
 	found := l.one.DoChan(key, func() (any, error) {
@@ -325,11 +329,7 @@ func (l *lookups[T]) of(ctx context.Context, key string, find func(context.Conte
 		if l.kept == nil || len(l.kept) >= lookupsKept {
 			l.kept = map[string]lookup[T]{}
 		}
-		keep := time.Minute
-		if l.keeps != nil {
-			keep = l.keeps(value)
-		}
-		l.kept[key] = lookup[T]{value, now.Add(keep)}
+		l.kept[key] = lookup[T]{value, now.Add(cmp.Or(l.keeps, time.Minute))}
 		return value, nil
 	})
 	select {
@@ -343,11 +343,10 @@ func (l *lookups[T]) of(ctx context.Context, key string, find func(context.Conte
 }
 
 // last returns the latest answer for a key, also an expired one.
-func (l *lookups[T]) last(key string) (lookup[T], bool) {
+func (l *lookups[T]) last(key string) T {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	known, ok := l.kept[key]
-	return known, ok
+	return l.kept[key].value
 }
 
 func (p *parts) logf(format string, args ...any) { p.o.Log.Info(fmt.Sprintf(format, args...)) }

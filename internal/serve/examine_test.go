@@ -11,43 +11,38 @@ import (
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// TestExamineOnce: however many look at a repository, GitHub is asked once in a while, and sooner where something is
-// wrong. While it does not answer, a page shows what was known.
+// TestExamineOnce: however many look at a repository, GitHub is asked once a minute. While it does not answer, a page shows what was known.
 func TestExamineOnce(t *testing.T) {
 	var looks atomic.Int32
-	now, level, began := time.Unix(0, 0), "ok", make(chan struct{})
-	x := newExaminer(func() time.Time { return now }, func(_ context.Context, name string) web.Repository {
+	now, began := time.Unix(0, 0), make(chan struct{})
+	x := source{doctor: &lookups[web.Repository]{clock: func() time.Time { return now }}}
+	x.look = func(_ context.Context, name string) web.Repository {
 		looks.Add(1)
 		<-began
-		return web.Repository{Name: name, Checked: now, Doctor: []web.Finding{{Level: level}}}
-	})
+		return web.Repository{Name: name, Checked: now}
+	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := x.of(gone, "a/b"); err == nil {
+	if _, err := x.examined(gone, "a/b"); err == nil {
 		t.Error("somebody who is gone gets an answer")
 	}
-	if r, err := x.of(t.Context(), "a/b"); err != nil || r.Name != "a/b" || r.Doctor[0].Level != "warning" {
+	if r, err := x.examined(t.Context(), "a/b"); err != nil || r.Name != "a/b" || r.Doctor[0].Level != "warning" {
 		t.Errorf("while GitHub does not answer: %+v %v", r, err)
 	}
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			if r, err := x.of(t.Context(), "A/b"); err != nil || r.Checked != now {
+			if r, err := x.examined(t.Context(), "A/b"); err != nil || r.Checked != now {
 				t.Errorf("%+v %v", r, err)
 			}
 		})
 	}
 	close(began)
 	all.Wait()
-	for _, c := range []struct {
-		after time.Duration
-		level string
-		looks int32
-	}{{keepGood - time.Second, "error", 1}, {time.Second, "error", 2}, {keepBad - time.Second, "ok", 2},
-		{time.Second, "ok", 3}} {
-		now, level = now.Add(c.after), c.level
-		if _, err := x.of(t.Context(), "a/b"); err != nil || looks.Load() != c.looks {
-			t.Errorf("%d looks after another %s, want %d; %v", looks.Load(), c.after, c.looks, err)
+	for after, want := range []int32{1, 2} { // in minutes
+		now = now.Add(time.Duration(after) * time.Minute)
+		if _, err := x.examined(t.Context(), "a/b"); err != nil || looks.Load() != want {
+			t.Errorf("%d looks after %d minutes, want %d; %v", looks.Load(), after, want, err)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,46 +15,22 @@ import (
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// How long what was found out about a repository is shown without asking GitHub again. A problem is examined again
-// sooner, because someone may be fixing it.
-const (
-	keepGood    = 5 * time.Minute
-	keepBad     = time.Minute
-	examineTime = 900 * time.Millisecond // a page waits no longer
-)
+const examineTime = 900 * time.Millisecond // a page waits no longer
 
-// examiner is what the doctor found out about repositories, by name in lower case.
-type examiner struct {
-	lookups[web.Repository]
-	look func(ctx context.Context, repository string) web.Repository
-}
-
-func newExaminer(clock func() time.Time, look func(context.Context, string) web.Repository) *examiner {
-	return &examiner{lookups[web.Repository]{clock: clock, keeps: keeps}, look}
-}
-
-// of returns the findings about a repository, checked again when they are too old. While GitHub does not answer, it
-// returns the earlier ones.
-func (x *examiner) of(ctx context.Context, name string) (web.Repository, error) {
+// examined returns the findings about a repository. While GitHub does not answer, it returns the earlier ones.
+func (v source) examined(ctx context.Context, name string) (web.Repository, error) {
 	soon, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
 	key := strings.ToLower(name)
-	found, err := x.lookups.of(soon, key, func(ctx context.Context) (web.Repository, error) { return x.look(ctx, name), nil })
+	found, err := v.doctor.of(soon, key, func(ctx context.Context) (web.Repository, error) { return v.look(ctx, name), nil })
 	if err == nil || ctx.Err() != nil {
 		return found, err
 	}
-	before, _ := x.last(key)
-	before.value.Name = cmp.Or(before.value.Name, name)
-	before.value.Doctor = append([]web.Finding{{Level: "warning", What: "GitHub has not answered yet; trying again",
-		Advice: "Load the page again in a moment."}}, before.value.Doctor...)
-	return before.value, nil
-}
-
-func keeps(r web.Repository) time.Duration {
-	if slices.ContainsFunc(r.Doctor, func(f web.Finding) bool { return f.Level == "error" }) {
-		return keepBad
-	}
-	return keepGood
+	before := v.doctor.last(key)
+	before.Name = cmp.Or(before.Name, name)
+	before.Doctor = append([]web.Finding{{Level: "warning", What: "GitHub has not answered yet; trying again",
+		Advice: "Load the page again in a moment."}}, before.Doctor...)
+	return before, nil
 }
 
 // doctorOf looks at one repository: about ten calls.
@@ -205,14 +180,15 @@ func layersOf(owner string, shared, own []byte) (layers []config.Layer, err erro
 type source struct {
 	*parts
 	models launch.Models
-	doctor *examiner
+	look   func(ctx context.Context, name string) web.Repository // doctorOf
+	doctor *lookups[web.Repository]                              // by name in lower case
 }
 
 const month = 30 * 24 * time.Hour
 
 func newSource(p *parts, models launch.Models) source {
-	v := source{parts: p, models: models}
-	v.doctor = newExaminer(p.o.Clock, v.doctorOf)
+	v := source{parts: p, models: models, doctor: &lookups[web.Repository]{clock: p.o.Clock}}
+	v.look = v.doctorOf
 	return v
 }
 
@@ -221,7 +197,7 @@ func (v source) Self() string { return v.in.self() }
 
 // Repository implements web.Repositories.
 func (v source) Repository(ctx context.Context, name string) (web.Repository, error) {
-	r, err := v.doctor.of(ctx, name)
+	r, err := v.examined(ctx, name)
 	if err != nil {
 		return r, err
 	}

@@ -103,7 +103,7 @@ func open(ctx context.Context, o Options, s *store.Store) (*Server, error) {
 		return nil, err
 	}
 	sv.ready = &readiness{probes: sv.probes(), token: o.MetricsToken,
-		looks: lookups[[]condition]{clock: o.Clock, keeps: func([]condition) time.Duration { return checkAge }}}
+		looks: lookups[[]condition]{clock: o.Clock, keeps: checkAge}}
 	sv.outbox = &outbox{parts: sv.parts, askers: sv.worker.askers, wrote: sv.in.wrote, begin: sv.pool.wake,
 		woken: make(chan struct{}, 1)}
 	if err := sv.openPages(); err != nil {
