@@ -245,15 +245,6 @@ func (in *installed) rotate(ctx context.Context) error {
 	return in.store(ctx, after)
 }
 
-// secret is how the webhook's secret stands, for the setup page.
-func (in *installed) secret(c App) web.SecretStanding {
-	st := web.SecretStanding{Ours: in.o.App == nil, Made: c.Rotated, Several: len(c.holding(in.o.Clock())) > 1}
-	if st.Several && !c.Rotated.IsZero() {
-		st.Until = c.Rotated.Add(oldHolds)
-	}
-	return st
-}
-
 // Given is an App of the environment; nil when the environment names nothing of one.
 func Given(id int64, key, secrets, clientID, clientSecret string) (*App, error) {
 	if id == 0 && key == "" && secrets == "" {

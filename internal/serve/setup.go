@@ -49,7 +49,7 @@ func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
 		return web.SetupStanding{}, err
 	}
 	c, _ := s.in.credentials(ctx) // of the current App
-	out := web.SetupStanding{App: c.Name, AppURL: c.Page, Secret: s.in.secret(c)}
+	out := web.SetupStanding{App: c.Name, AppURL: c.Page, OwnSecret: s.in.o.App == nil}
 	soon, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
 	self, err := app.Self(soon)

@@ -71,12 +71,7 @@ func (a *asked) now() error {
 	if err != nil {
 		return err
 	}
-	f := store.Filter{Repositories: names, States: Active, Limit: mostActive}
-	active, err := a.runs(f)
-	if err != nil {
-		return err
-	}
-	elsewhere, err := a.unnamed(f)
+	active, err := a.runs(store.Filter{Repositories: names, States: Active, Limit: mostActive})
 	if err != nil {
 		return err
 	}
@@ -90,27 +85,9 @@ func (a *asked) now() error {
 	}
 	recent = slices.DeleteFunc(recent, func(r Run) bool { return r.Times.Ended.IsZero() || r.State == Waiting })
 	return a.show("now", "Now", struct {
-		Groups    []group
-		Elsewhere []store.Run
-		Empty     bool // nothing that the person can read has ralph
-	}{append(groups, group{"ended", "", recent[:min(len(recent), mostEnded)]}), elsewhere, len(names) == 0})
-}
-
-// unnamed are the runs of repositories that an operator cannot read, the longest first, of which they learn that they
-// are there and nothing else; no one else's business.
-func (a *asked) unnamed(f store.Filter) (list []store.Run, err error) {
-	if !a.operator {
-		return nil, nil
-	}
-	all, err := a.Lists.Runs(a.r.Context(), store.Filter{States: f.States, Limit: f.Limit})
-	for _, r := range all {
-		if !shows(f, r.Repository) {
-			since := cmp.Or(r.Times.Started, r.Times.Created)
-			list = append(list, store.Run{State: r.State, Times: store.Times{Started: since, Resume: r.Times.Resume}})
-		}
-	}
-	slices.SortStableFunc(list, func(x, y store.Run) int { return x.Times.Started.Compare(y.Times.Started) })
-	return list[:min(len(list), mostRows)], err
+		Groups []group
+		Empty  bool // nothing that the person can read has ralph
+	}{append(groups, group{"ended", "", recent[:min(len(recent), mostEnded)]}), len(names) == 0})
 }
 
 func (a *asked) repositories() error {

@@ -210,14 +210,6 @@ type Setup interface {
 	RotateSecret(ctx context.Context, by string) error
 }
 
-// SecretStanding is how the webhook's secret stands.
-type SecretStanding struct {
-	Ours    bool      // false: it comes from the server's environment
-	Made    time.Time // zero: with the App
-	Several bool      // one that was replaced counts as well
-	Until   time.Time // so long; zero: until the next one is made
-}
-
 // ManifestForm is a form that is sent to GitHub.
 type ManifestForm struct {
 	Address  string // "https://github.com/settings/apps/new?state=…"
@@ -229,7 +221,7 @@ type SetupStanding struct {
 	App         string // its name; empty: not created yet
 	AppURL      string // its page on GitHub
 	InstallURL  string // where to install it
-	Secret      SecretStanding
+	OwnSecret   bool   // RotateSecret replaces the webhook's secret; false: it comes from the server's environment
 	Credentials []Finding
 	Doctor      []RepositoryDoctor
 }

@@ -120,7 +120,7 @@ func (w *World) books() {
 	}
 	w.App = web.SetupStanding{App: "ralph of acme", AppURL: "https://github.com/apps/ralph-of-acme",
 		InstallURL:  "https://github.com/apps/ralph-of-acme/installations/new",
-		Secret:      web.SecretStanding{Ours: true, Made: Now, Several: true, Until: Now.Add(time.Hour)},
+		OwnSecret:   true,
 		Credentials: []web.Finding{{Level: "ok", What: "the private key signs"}},
 		Doctor:      []web.RepositoryDoctor{{Repository: Demo, Findings: found}}}
 }
