@@ -19,11 +19,8 @@ func TestParseCommand(t *testing.T) {
 		{"run with a hint of several lines", "/ralph run use the\nexisting parser",
 			Command{Verb: Run, Hint: "use the\nexisting parser"}, true, ""},
 		{"as a phone writes it", "/Ralph run", Command{Verb: Run}, true, ""},
-		{"in capitals", "/RALPH STOP", Command{Verb: Stop}, true, ""},
 		{"bare is help", "/ralph", Command{Verb: Help}, true, ""},
-		{"help", "/ralph HELP", Command{Verb: Help}, true, ""},
 		{"status", " \n/ralph status\n", Command{Verb: Status}, true, ""},
-		{"retry", "/ralph retry", Command{Verb: Retry}, true, ""},
 		{"retry with everything", "/ralph retry --fresh --max-iterations 8 think again",
 			Command{Verb: Retry, Fresh: true, MaxIterations: 8, Hint: "think again"}, true, ""},
 		{"retry with =", "/ralph retry --max-iterations=3", Command{Verb: Retry, MaxIterations: 3}, true, ""},
@@ -35,12 +32,9 @@ func TestParseCommand(t *testing.T) {
 		{"accept names in quotes, on lines", "/ralph accept \"adds two numbers\",\n`TestA` 'x y'", Command{Verb: Accept,
 			Accepts: []string{"adds two numbers", "TestA", "x y"}}, true, ""},
 		{"accept without a name", "/ralph accept", Command{}, true, "without a name"},
-		{"plan", "/ralph plan", Command{Verb: Plan}, true, ""},
 		{"plan with a hint", "/ralph plan two stories\nat most", Command{Verb: Plan, Hint: "two stories\nat most"}, true, ""},
 		{"approve", "/ralph Approve", Command{Verb: Approve}, true, ""},
 		{"a flag of another command is a word", "/ralph plan --fresh", Command{Verb: Plan, Hint: "--fresh"}, true, ""},
-		{"a tab after the phrase", "/ralph\trun", Command{Verb: Run}, true, ""},
-		{"after an empty line", "\r\n/ralph run\r\n", Command{Verb: Run}, true, ""},
 		{"a no-break space", "\u00a0/ralph\u00a0run", Command{Verb: Run}, true, ""},
 		{"a colon after the phrase", "/ralph: run", Command{Verb: Run}, true, ""},
 		{"a phone's dash", "/ralph retry —fresh –max-iterations 3 — and think", Command{Verb: Retry, Fresh: true, MaxIterations: 3,
@@ -52,9 +46,6 @@ func TestParseCommand(t *testing.T) {
 		{"not the first word", "please /ralph run", Command{}, false, ""},
 		{"in a quote", "> /ralph run", Command{}, false, ""},
 		{"in a fence", "```\n/ralph run\n```", Command{}, false, ""},
-		{"in an indented block", "    /ralph run", Command{}, false, ""},
-		{"inline code", "`/ralph run`", Command{}, false, ""},
-		{"a longer word", "/ralphs run", Command{}, false, ""},
 		{"a word that begins with it", "/ralph:plan", Command{}, false, ""},
 		{"nothing", "", Command{}, false, ""},
 		{"an unknown word", "/ralph dance", Command{}, true,
@@ -102,13 +93,4 @@ func FuzzParseCommand(f *testing.F) {
 			t.Errorf("%q asks for %d iterations", body, cmd.MaxIterations)
 		}
 	})
-}
-
-func TestHelpTextListsEveryVerb(t *testing.T) {
-	text := HelpText("/bot")
-	for _, v := range verbs {
-		if !strings.Contains(text, "`/bot "+string(v.verb)) {
-			t.Errorf("help does not tell of %s:\n%s", v.verb, text)
-		}
-	}
 }

@@ -46,26 +46,6 @@ func happens(asking Trigger, where Place) bool {
 	return where != Nowhere
 }
 
-// TestRulesReadAsSentences: each reason is one, with nothing left to fill in, and names what to do where something was
-// dropped.
-func TestRulesReadAsSentences(t *testing.T) {
-	seen := map[string]bool{}
-	for _, r := range rows {
-		why := filled(r.why, Event{Name: "star.created", Label: "bug", Issue: &Issue{Number: 4}, On: 5}, defaults)
-		if strings.ContainsAny(strings.ReplaceAll(why, "${{", ""), "{}") || strings.HasSuffix(why, ".") || len(why) < 15 {
-			t.Errorf("not a sentence without its full stop: %q", why)
-		}
-		key := r.why + string(r.do)
-		if seen[key] {
-			t.Errorf("two rules with one end: %q", why)
-		}
-		seen[key] = true
-		if r.do == Drop && len(strings.Fields(why)) < 8 {
-			t.Errorf("a request is dropped with few words: %q", why)
-		}
-	}
-}
-
 var defaults = Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph", CIGate: true}
 
 func TestDecide(t *testing.T) {
@@ -79,11 +59,9 @@ func TestDecide(t *testing.T) {
 		return ev
 	}
 	label := Event{Kind: Labeled, Label: "ralph", Issue: &Issue{Number: 4}}
-	closed := Event{Kind: Closed, Issue: &Issue{Number: 4, Closed: true}}
 	off := Event{Kind: Unlabeled, Label: "RALPH:running", Issue: &Issue{Number: 4}}
 	changes := Event{Kind: Reviewed, Issue: &Issue{Number: 4}, Review: &Review{State: "CHANGES_REQUESTED"}}
 	red := Event{Kind: Built, Build: &Build{Conclusion: "failure"}}
-	green := Event{Kind: Built, Build: &Build{Conclusion: "success"}}
 	tests := []struct {
 		name string
 		ev   Event
@@ -92,39 +70,21 @@ func TestDecide(t *testing.T) {
 		why  string
 	}{
 		{"the label begins", label, None, Begin, "this is the first run"},
-		{"the label while it runs", label, Running, Drop, "already running here; this request was dropped"},
 		{"the label put back is a retry", label, Failed, Again, "another chance"},
-		{"the label on a stopped run", label, Halted, GoOn, ""},
-		{"run after a failure begins anew", issue("/ralph run"), Failed, Begin, "a retry was not asked for"},
-		{"retry of what is done", issue("/ralph retry"), Finished, Drop, "`/ralph retry --fresh`"},
 		{"retry with words", issue("/ralph retry shorter"), Finished, Again, "a change was requested"},
-		{"retry --fresh with words", issue("/ralph retry --fresh shorter"), Finished, Begin, "fresh start"},
-		{"continue with nothing", issue("/ralph continue"), None, Drop, "`/ralph run` starts one"},
 		{"continue with an answer", issue("/ralph continue yes, both"), Waiting, GoOn, "with your answer"},
-		{"continue after a failure", issue("/ralph continue"), Failed, Drop, "`/ralph retry` resumes it"},
-		{"stop", issue("/ralph stop"), Running, Halt, "kept"},
-		{"stop of what waits", issue("/ralph stop"), Waiting, Close, "nothing resumes it"},
-		{"stop of nothing", issue("/ralph stop"), None, Drop, "nothing runs here"},
 		{"fix where there is no pull request", issue("/ralph fix"), Failed, Drop, "has no pull request"},
 		{"fix on the pull request", pull(issue("/ralph fix"), 7), Finished, Again, "addresses the reviews"},
-		{"fix while it runs", pull(issue("/ralph fix"), 7), Running, Drop, "every open thread"},
 		{"run on another's pull request", pull(issue("/ralph run"), 0), None, Drop,
 			"pull request #7 is not one that ralph opened"},
-		{"status on another's pull request", pull(issue("/ralph status"), 0), None, Reply, ""},
 		{"a closed issue", Event{Kind: Commented, Issue: &Issue{Number: 4, Closed: true},
 			Comment: &Comment{Body: "/ralph run"}}, None, Drop, "issue #4 is closed; reopen it"},
 		{"status on a closed issue", Event{Kind: Commented, Issue: &Issue{Number: 4, Closed: true},
 			Comment: &Comment{Body: "/ralph"}}, None, Reply, ""},
-		{"closing stops", closed, Running, Halt, "kept"},
-		{"closing what waits", closed, Waiting, Close, ""},
-		{"closing what is done", closed, Finished, Tidy, "its status labels are removed"},
-		{"closing what nobody worked on", closed, None, Ignore, "nothing runs"},
 		{"the label of a running run taken off", off, Running, Halt, ""},
 		{"changes requested", pull(changes, 7), Finished, Again, ""},
 		{"changes requested of another's", pull(changes, 0), None, Ignore, "not one that ralph opened"},
 		{"another workflow fails", red, Finished, GoOn, "iterations that are left"},
-		{"another workflow passes", green, Finished, Ignore, ""},
-		{"what the run waits for", green, Waiting, GoOn, ""},
 		{"a schedule", Event{Kind: Scheduled}, None, TakeUp, ""},
 		{"a dispatch", Event{Kind: Dispatched, Ask: DispatchRequest{Prompt: "x"}}, None, Begin, ""},
 		{"a fresh dispatch", Event{Kind: Dispatched, Ask: DispatchRequest{Prompt: "x", Fresh: true}}, Failed, Begin, "fresh"},
