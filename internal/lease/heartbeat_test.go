@@ -124,28 +124,6 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// TestHeartbeatHasTime: a remote so slow that every question is broken off is asked to renew several times before the
-// lease is over.
-func TestHeartbeatHasTime(t *testing.T) {
-	t.Parallel()
-	clock := newWatch()
-	slow := slices.Repeat([]answered{{err: context.DeadlineExceeded}}, 100)
-	door := &saying{clock: clock, answers: slow}
-	token := func(context.Context) (string, error) { return "", nil }
-	_, p := NewHeartbeat(context.Background(), door, Lease{Task: "issue-1", Until: clock.now().Add(Time)}, clock.now, token,
-		t.Logf)
-	for end := clock.now().Add(Time); ; {
-		if clock.pass(LookEvery); !clock.now().Add(Patience).Before(end) {
-			break
-		}
-		p.Beat(context.Background())
-		clock.pass(Patience)
-	}
-	if n := strings.Count(strings.Join(door.asked, " "), "extend"); n < 2 {
-		t.Errorf("it was asked %d times to renew: %s", n, door.asked)
-	}
-}
-
 // TestHeartbeatTellsItsRun: which run it is becomes known when the record has been read, and a lease that was given
 // back is left alone.
 func TestHeartbeatTellsItsRun(t *testing.T) {

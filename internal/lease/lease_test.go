@@ -385,17 +385,6 @@ func TestTextsOfLeases(t *testing.T) {
 	}
 }
 
-func TestStopInWords(t *testing.T) {
-	for want, s := range map[string]Stop{
-		"asked to stop by alice": {By: "alice"}, "asked to stop by somebody": {},
-		"label ralph:running taken off by bob": {By: "bob", Why: "label ralph:running taken off"},
-	} {
-		if s.String() != want {
-			t.Errorf("%q, want %q", s.String(), want)
-		}
-	}
-}
-
 // every reports whether all rows of all tables are played.
 func every() bool { return os.Getenv("RALPH_TEST_EVERY_FAULT") != "" }
 
@@ -489,7 +478,7 @@ END`)
 			if _, err := l.Take(b.ctx, mine(77)); errors.As(err, &taken) != (tt.until != "") || taken == nil && err != nil {
 				t.Error("taken:", err)
 			}
-			if strings.HasPrefix(tt.who, "somebody") {
+			if strings.HasPrefix(tt.who, "a process") {
 				if heard, _, err := l.AskStop(b.ctx, "issue-42", Stop{}); heard || err == nil ||
 					!strings.Contains(err.Error(), "cancel the workflow run") {
 					t.Error("asked:", heard, err)
@@ -543,28 +532,6 @@ func TestGiveBack(t *testing.T) {
 	record := saved() // nothing of it stays for the push after
 	if err := tree.PushRecord(b.ctx); err != nil || refs() != "refs/ralph/runs/issue-42\n"+record+"\n" {
 		t.Fatal(err, refs())
-	}
-}
-
-func TestRecordsAndLeases(t *testing.T) {
-	b, clock := newSandbox(t), newWatch()
-	o := git.Options{Root: b.dir, Remote: git.Remote{URL: b.remote}, Env: b.environment()}
-	if all, held, err := RecordsAndLeases(b.ctx, o, clock.now); err != nil || len(all) != 0 || len(held) != 0 {
-		t.Fatal(all, held, err)
-	}
-	tree := b.checkout()
-	must[string](t)(tree.SaveRecord(b.ctx, map[string][]byte{"journal.jsonl": []byte("{}")}, "r"))
-	if err := tree.PushRecord(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	l := b.leases(clock)
-	for _, task := range []string{"issue-42", "issue-7"} {
-		must[Lease](t)(l.Take(b.ctx, Lease{Task: task, Owner: "o of " + task}))
-	}
-	all, held, err := RecordsAndLeases(b.ctx, o, clock.now)
-	if err != nil || len(all) != 1 || all[0].Task != "issue-42" || len(held) != 2 ||
-		held["issue-7"].Owner != "o of issue-7" || !held["issue-42"].Alive(clock.now()) {
-		t.Fatal(all, held, err)
 	}
 }
 
