@@ -7,17 +7,14 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/work"
 )
 
 // mirrors are those of a world.
@@ -126,54 +123,6 @@ func TestBrokenMirror(t *testing.T) {
 	}
 }
 
-// BenchmarkLargeRepository measures how long a job of a large repository takes to its first turn: the first time, with
-// the mirror that this has made, and without one.
-func BenchmarkLargeRepository(b *testing.B) {
-	for range b.N {
-		measureLarge(b, 50_000)
-	}
-}
-
-func measureLarge(t testing.TB, files int) {
-	w := newWorld(t)
-	w.by.Mirrors = w.mirrors(1 << 30)
-	var in strings.Builder
-	fmt.Fprintf(&in, "commit refs/heads/main\ncommitter alice <alice@example.com> 1763717400 +0000\ndata 5\nlarge\nfrom refs/heads/main^0\n")
-	for i := range files {
-		text := strings.Repeat(fmt.Sprintf("line of %d\n", i), 20)
-		fmt.Fprintf(&in, "M 100644 inline d%03d/f%05d.txt\ndata %d\n%s\n", i%250, i, len(text), text)
-	}
-	w.fastImport(in.String())
-	for n := range 3 {
-		if n == 2 {
-			w.by.Mirrors = nil
-		}
-		began := time.Now()
-		w.agent = w.script("agent", "cat > /dev/null; echo x >> "+w.shared("begun")+"; sleep 300")
-		r := w.start(w.labelled(fmt.Sprintf("5f1e-%d", n), 1))
-		took := time.Since(began)
-		w.await("the first turn", func() bool { return w.turns("begun") > 0 })
-		first := time.Since(began)
-		w.say(work.Word{Stop: &work.Stop{By: owner}})
-		w.must(r, loop.Interrupted)
-		w.words = nil
-		t.Logf("%d files, job %d: process after %s, first turn after %s, stopped after %s", files, n+1, took, first,
-			time.Since(began))
-		w.gh.CloseIssue(owner, name, w.issue)
-		w.issue = w.addIssue()
-	}
-}
-
 func (w *world) addIssue() int {
 	return w.gh.AddIssue(owner, name, fake.Issue{Title: "Make add add", Body: "It subtracts.", Author: owner})
-}
-
-// fastImport changes the repository on GitHub.
-func (w *world) fastImport(text string) {
-	w.t.Helper()
-	cmd := exec.Command("git", "--git-dir", w.gh.GitDir(owner, name), "fast-import", "--quiet")
-	cmd.Stdin = strings.NewReader(text)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		w.t.Fatalf("%v: %s", err, out)
-	}
 }

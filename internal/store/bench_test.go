@@ -42,27 +42,3 @@ func BenchmarkDeliver(b *testing.B) {
 		b.Error(n, "of", b.N, "are stored:", err)
 	}
 }
-
-// BenchmarkRecords reads ten thousand records of a run that has as many.
-func BenchmarkRecords(b *testing.B) {
-	s := got[*Store](b)(Open(b.Context(), Options{Dir: b.TempDir()}))
-	defer s.Close()
-	records := make([]Record, 10_000)
-	for i := range records {
-		records[i] = Record{Number: int64(i + 1), Kind: "output", Body: bytes.Repeat([]byte("x"), 500)}
-	}
-	ok(b, s.Append(b.Context(), "a", records))
-	for b.Loop() {
-		if n := len(got[[]Record](b)(s.Records(b.Context(), "a", 0, len(records)))); n != len(records) {
-			b.Error(n)
-		}
-	}
-}
-
-// BenchmarkOpen opens a database that is there.
-func BenchmarkOpen(b *testing.B) {
-	o := Options{Dir: b.TempDir()}
-	for b.Loop() {
-		ok(b, got[*Store](b)(Open(b.Context(), o)).Close())
-	}
-}

@@ -74,15 +74,6 @@ func TestForget(t *testing.T) {
 	ok(t, w.Audit(ctx, Entry{Action: "b"}))
 	ok(t, w.Forget(ctx, Retention{Runs: before, Audit: before}))
 	left(11, 11, 1200, 1, 0, 1, 1) // the secret by which the keys are known
-	if err := w.exec(ctx, "", "DELETE FROM ralph_audit"); err == nil {
-		t.Error("what the audit log has to keep was removed")
-	}
-}
-
-func TestTheAuditLogIsOnlyAddedTo(t *testing.T) {
-	w := newWorld(t)
-	ctx := within(t)
-	ok(t, w.Audit(ctx, Entry{Action: "a"}))
 	for _, statement := range []string{"DELETE FROM ralph_audit", "UPDATE ralph_audit SET person = 'x'"} {
 		if err := w.exec(ctx, "", statement); err == nil || !strings.Contains(err.Error(), "only added to") {
 			t.Error(statement, err)

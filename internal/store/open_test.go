@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,23 +8,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
-
-func TestAnotherVersionIsRefused(t *testing.T) {
-	w := newWorld(t)
-	ok(t, w.exec(within(t), "", "PRAGMA user_version = 99"))
-	ok(t, w.Close())
-	s, err := Open(within(t), w.options)
-	if !invalid.Is(err) || !strings.Contains(err.Error(), "version 99") {
-		t.Fatal(s, err)
-	}
-	s = newStore(w.options)
-	if err := s.open(within(t), false); !invalid.Is(err) {
-		t.Fatal(err)
-	}
-	ok(t, s.exec(within(t), "", fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)))
-	ok(t, s.Close())
-	w.open(t)
-}
 
 func TestASecondProcessOnOneFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a b?c=d#e%20") // of which SQLite's address means none

@@ -94,34 +94,6 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestTenThousandRecords: they are stored in parts, and read by index.
-func TestTenThousandRecords(t *testing.T) {
-	w := newWorld(t)
-	ctx := within(t)
-	body := []byte(strings.Repeat("x", 500))
-	for _, run := range []string{"a", "b"} {
-		records := make([]Record, 10_000)
-		for i := range records {
-			records[i] = Record{int64(i + 1), w.time.read(), "output", body}
-		}
-		for part := range slices.Chunk(records, 500) { // as a run writes them: in parts, each within a call's time
-			ok(t, w.Append(ctx, run, part))
-		}
-	}
-	begun := time.Now()
-	found := got[[]Record](t)(w.Records(ctx, "a", 0, 10_000))
-	took := time.Since(begun)
-	if len(found) != 10_000 || found[9_999].Number != 10_000 {
-		t.Error(len(found))
-	}
-	t.Log("read in", took)
-	begun = time.Now()
-	if found := got[[]Record](t)(w.Records(ctx, "b", 9_990, 100)); len(found) != 10 {
-		t.Error(len(found))
-	}
-	t.Log("the last ten in", time.Since(begun))
-}
-
 func TestWatch(t *testing.T) {
 	w := newWorld(t)
 	ctx := within(t)
@@ -150,27 +122,6 @@ func TestWatch(t *testing.T) {
 	}
 	if len(w.watchers.of) != 0 {
 		t.Error(w.watchers.of)
-	}
-}
-
-func TestAudit(t *testing.T) {
-	w := newWorld(t)
-	ctx := within(t)
-	ok(t, w.Audit(ctx, Entry{Person: "alice", Action: "run.stop", Repository: "o/r", Subject: "a", Result: "done"}))
-	w.time.move(time.Second)
-	ok(t, w.Audit(ctx, Entry{Person: "bob", Action: "run.stop", Repository: "o/x", Result: "needs write"}))
-	found := got[[]Entry](t)(w.Audits(ctx, Filter{}))
-	if len(found) != 2 || found[0].Person != "bob" || found[0].Result != "needs write" || !found[0].At.Equal(w.time.read()) {
-		t.Errorf("%+v", found)
-	}
-	for _, row := range []struct {
-		filter Filter
-		want   int
-	}{{Filter{Repositories: []string{"o/x"}}, 1}, {Filter{Repositories: []string{}}, 0},
-		{Filter{Before: 2}, 1}} {
-		if found := got[[]Entry](t)(w.Audits(ctx, row.filter)); len(found) != row.want {
-			t.Errorf("%+v: %+v", row.filter, found)
-		}
 	}
 }
 

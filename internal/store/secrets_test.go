@@ -171,11 +171,3 @@ func TestTheFileOfKeys(t *testing.T) {
 		t.Error("a text goes before a file:", keys, err)
 	}
 }
-
-func TestASessionThatCannotBeSealedIsNotStored(t *testing.T) {
-	s := got[*Store](t)(Open(within(t), Options{Dir: t.TempDir()}))
-	defer s.Close()
-	if err := s.PutSession(within(t), "t", Session{OAuth: []byte("x")}); !errors.Is(err, errNoKey) {
-		t.Error(err)
-	}
-}
