@@ -120,24 +120,6 @@ func TestAppThatWasGrantedLess(t *testing.T) {
 	}
 }
 
-// TestAppTokenIsRenewed: a run may be longer than the hour for which a token is good.
-func TestAppTokenIsRenewed(t *testing.T) {
-	g := &grants{expires: 30 * time.Second} // less than the minute before which a token is replaced
-	s := newStage(t, g.wrap)
-	c := s.client(s.app(nil))
-	first := must[string](t)(c.Token(t.Context()))
-	g.mu.Lock()
-	g.expires = 0
-	g.mu.Unlock()
-	s.RevokeToken(first) // it has expired
-	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
-	must[int64](t)(c.Comment(t.Context(), n, "hello"))
-	second := must[string](t)(c.Token(t.Context()))
-	if first == second || must[string](t)(c.Token(t.Context())) != second {
-		t.Errorf("%q, then %q", first, second)
-	}
-}
-
 // TestAppTokensAreRevoked: those that a client has made, also when one was renewed, and no other.
 func TestAppTokensAreRevoked(t *testing.T) {
 	g := &grants{expires: 30 * time.Second}

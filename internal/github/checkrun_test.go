@@ -79,23 +79,6 @@ func TestCheckRunGoesOn(t *testing.T) {
 	}
 }
 
-// TestLostAnswersOfACheckRun: GitHub adds annotations, so a call that was carried out is not sent again.
-func TestLostAnswersOfACheckRun(t *testing.T) {
-	for _, match := range []string{"POST /repos/.../check-runs", "PATCH /repos/.../check-runs/*"} {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprint(match, after), func(t *testing.T) {
-				s := newStage(t)
-				s.Fail(fake.Fault{Match: match, Drop: !after, DropAfter: after})
-				must[int64](t)(s.client().PutCheckRun(t.Context(), s.ralphRun(120)))
-				all := s.CheckRuns(owner, name, s.sha)
-				if len(all) != 1 || len(all[0].Annotations) != 120 {
-					t.Fatalf("%d check runs, the first with %d annotations, want 1 with 120", len(all), len(all[0].Annotations))
-				}
-			})
-		}
-	}
-}
-
 // TestWhatDoesNotFit: GitHub refuses what is too long, so it is cut.
 func TestWhatDoesNotFit(t *testing.T) {
 	s := newStage(t)
@@ -173,12 +156,5 @@ func TestChecksThatMayNotBeWritten(t *testing.T) {
 		if n := strings.Count(strings.Join(s.log, "\n"), want); n != 1 {
 			t.Errorf("%s: said %d times: %q", token, n, s.log)
 		}
-	}
-}
-
-func TestDryCheckRun(t *testing.T) {
-	s := newStage(t)
-	if _, err := s.client(dry).PutCheckRun(t.Context(), s.ralphRun(1)); err != nil || len(s.Calls()) != 0 {
-		t.Errorf("%v, calls: %v", err, s.Calls())
 	}
 }

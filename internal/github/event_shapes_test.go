@@ -32,6 +32,8 @@ const (
 type delivered struct{ name, event, parts, want string }
 
 var handmade = []delivered{
+	{"a label", "issues", `"action":"labeled","label":{"name":"ralph"},"issue":` + issue4, "labeled issues.labeled #4 “ralph”"},
+	{"a schedule", "schedule", `"schedule":"1 * * * *"`, "scheduled schedule"},
 	{"a label taken off", "issues", `"action":"unlabeled","label":{"name":"ralph:running"},"issue":` + issue4,
 		"unlabeled issues.unlabeled #4 “ralph:running”"},
 	{"an issue closed, its author deleted", "issues", `"action":"closed","issue":` + closed4,
@@ -98,7 +100,8 @@ func (d delivered) payload() string { return "{" + d.parts + "," + demo + `,"sen
 
 func TestEveryShape(t *testing.T) {
 	for _, d := range handmade {
-		ev, err := ParseEvent(Delivery{Name: d.event, Payload: []byte(d.payload()), Repository: "alice/demo", At: noon})
+		ev, err := ParseEvent(Delivery{Name: d.event, Payload: []byte(d.payload()), Repository: "alice/demo",
+			TriggeringActor: "bob", At: noon})
 		if err != nil {
 			t.Errorf("%s: %v", d.name, err)
 			continue
@@ -106,7 +109,7 @@ func TestEveryShape(t *testing.T) {
 		if got := told(ev); got != d.want {
 			t.Errorf("%s:\n got %q\nwant %q", d.name, got, d.want)
 		}
-		if ev.Sender.Login != "alice" || ev.Repo.DefaultBranch != "trunk" {
+		if ev.Sender.Login != "alice" || ev.TriggeringActor != "bob" || ev.Repo.DefaultBranch != "trunk" {
 			t.Errorf("%s: sender %q, repository %+v", d.name, ev.Sender.Login, ev.Repo)
 		}
 		if d.event != "pull_request" && d.event != "pull_request_target" && d.event != "issue_comment" && !ev.At.Equal(noon) {

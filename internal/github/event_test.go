@@ -37,45 +37,6 @@ func payloads(t testing.TB) map[string][]byte {
 	}
 }
 
-func TestParseEvent(t *testing.T) {
-	all := payloads(t)
-	parse := func(name, payload string) event.Event {
-		t.Helper()
-		ev, err := ParseEvent(Delivery{Name: name, Payload: all[payload], Repository: "alice/demo", TriggeringActor: "bob",
-			At: noon})
-		if err != nil {
-			t.Fatalf("%s: %v", payload, err)
-		}
-		if ev.Repo.String() != "alice/demo" || ev.TriggeringActor != "bob" {
-			t.Errorf("%s: %+v", payload, ev)
-		}
-		return ev
-	}
-	labelled := parse("issues", "issues")
-	if labelled.Kind != event.Labeled || labelled.Label != "ralph" || labelled.Issue.Number != 1 ||
-		labelled.Sender.Login != "alice" ||
-		labelled.Repo.DefaultBranch != "trunk" || !labelled.At.Equal(noon) || labelled.Issue.Pull ||
-		labelled.Issue.Body != "B" {
-		t.Errorf("labelled: %+v %+v", labelled, labelled.Issue)
-	}
-	if got := labelled.String(); got != "issues.labeled on alice/demo#1" {
-		t.Errorf("String = %q", got)
-	}
-	if c := parse("issue_comment", "issue_comment"); c.Kind != event.Commented || c.Comment.Body != "/ralph run" ||
-		c.Comment.Author.Login != "alice" || c.Issue.Pull {
-		t.Errorf("comment: %+v", c)
-	}
-	if c := parse("issue_comment", "comment on a pull"); !c.Issue.Pull {
-		t.Errorf("comment on a pull request: %+v", c.Issue)
-	}
-	if d := parse("workflow_dispatch", "workflow_dispatch"); d.Kind != event.Dispatched || d.Sender.Login != "alice" {
-		t.Errorf("dispatch: %+v", d)
-	}
-	if s := parse("schedule", "schedule"); s.Kind != event.Scheduled || s.Sender.Login != "" {
-		t.Errorf("schedule: %+v", s)
-	}
-}
-
 func TestEventsThatAreNotOurs(t *testing.T) {
 	all := payloads(t)
 	pinned := strings.Replace(string(all["issues"]), `"labeled"`, `"pinned"`, 1)

@@ -81,19 +81,6 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// TestReplyWhoseAnswerIsLost: it arrived, so it is not sent again.
-func TestReplyWhoseAnswerIsLost(t *testing.T) {
-	s := newStage(t)
-	pull := s.pull("ralph/1")
-	first := s.AddReviewComment(owner, name, pull, fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "why?"})
-	s.Fail(fake.Fault{Match: "POST /repos/.../replies", DropAfter: true})
-	id := must[int64](t)(s.client().Reply(t.Context(), pull, first, "<!-- 1 -->\nbecause"))
-	all := s.ReviewComments(owner, name, pull)
-	if len(all) != 2 || all[1].ID != id {
-		t.Errorf("%d comments, the reply is %d: %+v", len(all), id, all)
-	}
-}
-
 func TestReactToAnInlineComment(t *testing.T) {
 	s := newStage(t)
 	pull := s.pull("ralph/1")

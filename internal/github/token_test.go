@@ -85,35 +85,3 @@ func TestTokenNotes(t *testing.T) {
 		})
 	}
 }
-
-// TestSingleSignOn: nothing of the address in the header is shown.
-func TestSingleSignOn(t *testing.T) {
-	s := newStage(t)
-	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
-	s.AddLimitedToken(fake.Token{Value: "ghp_sso", Login: "alice", Kind: fake.PAT,
-		SSO: "https://github.com/orgs/acme/sso?authorization_request=SECRET"})
-	_, err := s.client(as("ghp_sso")).Comment(t.Context(), n, "x")
-	if err == nil || !strings.Contains(err.Error(), "authorize it under Settings") ||
-		!strings.Contains(err.Error(), "single sign-on") || strings.Contains(err.Error(), "SECRET") {
-		t.Error(err)
-	}
-}
-
-// TestMissingPermissionsAreNamed: as GitHub says what a call takes.
-func TestMissingPermissionsAreNamed(t *testing.T) {
-	s := newStage(t)
-	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
-	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: fake.Permissions{"contents": "write"}})
-	s.AddLimitedToken(fake.Token{Value: "ghp_gist", Login: "alice", Kind: fake.PAT, Scopes: []string{"gist"}})
-	for token, want := range map[string]string{
-		"ghs_less": "commenting on #1: the token may not do this (403: Resource not accessible by integration); give the " +
-			"job, or the token, the permission issues: write or pull-requests: write",
-		"ghp_gist": "it takes one of the scopes public_repo, repo, and the token has gist",
-		"ghp_none": "GitHub does not accept the token (401: Bad credentials); renew it, or the secret that it comes from",
-	} {
-		_, err := s.client(as(token)).Comment(t.Context(), n, "x")
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", token, err, want)
-		}
-	}
-}
