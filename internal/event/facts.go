@@ -66,9 +66,10 @@ func (f Facts) Reads(login string, by CommentsBy) bool {
 // name and the number of what it is on. Without a requester it names the check suite of another workflow that has
 // ended; the zero value is a sweep. It is no proof of anything.
 type Origin struct {
-	Comment, Line, Review, Suite int64
-	Number                       int
-	Label                        string
+	Kind   string // "comment", "line", "review", "label" or "suite"; empty: a sweep
+	Number int64  // of the comment or the suite, or of what the review or the label is on
+	Review int64
+	Label  string
 }
 
 // OriginOf is that of an event; ok is false for what no one can read again, such as a label that was taken off.
@@ -79,34 +80,30 @@ func OriginOf(ev Event) (o Origin, ok bool) {
 	}
 	switch {
 	case ev.Kind == Commented && ev.Comment != nil && ev.Comment.Inline:
-		return Origin{Line: ev.Comment.ID}, true
+		return Origin{Kind: "line", Number: ev.Comment.ID}, true
 	case ev.Kind == Commented && ev.Comment != nil:
-		return Origin{Comment: ev.Comment.ID}, true
+		return Origin{Kind: "comment", Number: ev.Comment.ID}, true
 	case ev.Kind == Reviewed && ev.Review != nil && number != 0:
-		return Origin{Review: ev.Review.ID, Number: number}, true
+		return Origin{Kind: "review", Number: int64(number), Review: ev.Review.ID}, true
 	case ev.Kind == Labeled && number != 0:
-		return Origin{Label: ev.Label, Number: number}, true
+		return Origin{Kind: "label", Number: int64(number), Label: ev.Label}, true
 	case ev.Kind == Built && ev.Build != nil && ev.Build.Suite != 0:
-		return Origin{Suite: ev.Build.Suite}, true
+		return Origin{Kind: "suite", Number: ev.Build.Suite}, true
 	}
 	return o, ev.Kind == Scheduled
 }
 
 // String is what ParseOrigin reads: "comment:123", "line:123", "review:43:567", "label:42:ralph", "suite:123", "sweep".
 func (o Origin) String() string {
-	switch {
-	case o.Comment != 0:
-		return fmt.Sprintf("comment:%d", o.Comment)
-	case o.Line != 0:
-		return fmt.Sprintf("line:%d", o.Line)
-	case o.Review != 0:
-		return fmt.Sprintf("review:%d:%d", o.Number, o.Review)
-	case o.Suite != 0:
-		return fmt.Sprintf("suite:%d", o.Suite)
-	case o == Origin{}:
+	switch o.Kind {
+	case "":
 		return "sweep"
+	case "review":
+		return fmt.Sprintf("review:%d:%d", o.Number, o.Review)
+	case "label":
+		return fmt.Sprintf("label:%d:%s", o.Number, o.Label)
 	}
-	return fmt.Sprintf("label:%d:%s", o.Number, o.Label)
+	return fmt.Sprintf("%s:%d", o.Kind, o.Number)
 }
 
 // OriginForms are the forms of ParseOrigin, for errors.
@@ -119,27 +116,22 @@ func ParseOrigin(text string) (o Origin, ok bool) {
 	}
 	kind, rest, _ := strings.Cut(text, ":")
 	number, after, _ := strings.Cut(rest, ":")
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n <= 0 {
+	o.Kind = kind
+	o.Number, _ = strconv.ParseInt(number, 10, 64) // what is none reads otherwise below
+	switch kind {
+	case "comment", "line", "suite":
+		ok = true
+	case "review":
+		o.Review, _ = strconv.ParseInt(after, 10, 64)
+		ok = o.Review > 0
+	case "label":
+		o.Label = after
+		ok = after != ""
+	}
+	if !ok || o.Number <= 0 || o.Number >= 1<<53 || o.String() != text {
 		return Origin{}, false
 	}
-	switch kind {
-	case "comment":
-		o = Origin{Comment: n}
-	case "line":
-		o = Origin{Line: n}
-	case "suite":
-		o = Origin{Suite: n}
-	case "review":
-		id, err := strconv.ParseInt(after, 10, 64)
-		if err != nil || id <= 0 {
-			return Origin{}, false
-		}
-		o = Origin{Review: id, Number: int(n)}
-	case "label":
-		o = Origin{Label: after, Number: int(n)}
-	}
-	return o, o != Origin{} && o.String() == text && (kind != "label" || after != "") && n < 1<<53
+	return o, true
 }
 
 // Rules are the settings that decide what is asked and who may ask.

@@ -21,20 +21,12 @@ const (
 	None Access = iota
 	Read
 	Write
-	Admin
 )
-
-// String is the access in GitHub's word.
-func (a Access) String() string {
-	return [...]string{"none", "read", "write", "admin"}[min(max(a, None), Admin)]
-}
 
 // accessOf reads what an answer says of the person who asked.
 func accessOf(has map[string]bool) Access {
 	switch {
-	case has["admin"]:
-		return Admin
-	case has["maintain"], has["push"]:
+	case has["admin"], has["maintain"], has["push"]:
 		return Write
 	case has["triage"], has["pull"]:
 		return Read
@@ -69,32 +61,24 @@ func repositoryOf(r *github.Repository) Repository {
 	return Repository{Repo: repo(r), Private: r.GetPrivate(), Access: accessOf(r.GetPermissions())}
 }
 
-// Permission is what someone may do on a repository of an installation, asked as the App. Someone whom GitHub does
-// not know may nothing. In a public repository everyone may read. With an error it is None.
-func (a *App) Permission(ctx context.Context, installation int64, repo event.Repo, login string) (Access, error) {
+// Permission is what someone may do on a repository of an installation in GitHub's word, asked as the App: "none",
+// "read", "write" or "admin". Someone whom GitHub does not know may nothing. In a public repository everyone may read.
+func (a *App) Permission(ctx context.Context, installation int64, repo event.Repo, login string) (string, error) {
 	if !plainOrg().MatchString(login) { // it becomes a part of an address
-		return None, fmt.Errorf("asking what %s may do on %s: this is not a valid login", oneLine(login), repo)
+		return "", fmt.Errorf("asking what %s may do on %s: this is not a valid login", oneLine(login), repo)
 	}
 	in, err := a.as(installation)
 	if err != nil {
-		return None, err
+		return "", err
 	}
 	p, _, err := in.api.Repositories.GetPermissionLevel(ctx, repo.Owner, repo.Name, login)
 	switch {
 	case statusIs(err, http.StatusNotFound):
-		return None, nil
+		return "none", nil
 	case err != nil:
-		return None, explain(fmt.Sprintf("asking what %s may do on %s", login, repo), err)
+		return "", explain(fmt.Sprintf("asking what %s may do on %s", login, repo), err)
 	}
-	switch p.GetPermission() {
-	case "admin":
-		return Admin, nil
-	case "maintain", "write":
-		return Write, nil
-	case "triage", "read":
-		return Read, nil
-	}
-	return None, nil
+	return p.GetPermission(), nil
 }
 
 // ErrSignedOut is a person's token that GitHub no longer accepts: they must sign in again.

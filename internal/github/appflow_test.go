@@ -172,10 +172,10 @@ func TestSignIn(t *testing.T) {
 	}
 	for repo, want := range map[event.Repo]Access{bob: Write, hush: None, {Owner: owner, Name: name}: Read} {
 		if got, err := a.PersonRepository(t.Context(), token, repo); err != nil || got.Access != want {
-			t.Errorf("%s by bob's token: %s, %v, want %s", repo, got.Access, err, want)
+			t.Errorf("%s by bob's token: %d, %v, want %d", repo, got.Access, err, want)
 		}
-		if got, err := a.Permission(t.Context(), installationID, repo, "bob"); err != nil || got != want {
-			t.Errorf("%s of bob by the App: %s, %v, want %s", repo, got, err, want)
+		if got, err := a.Permission(t.Context(), installationID, repo, "bob"); err != nil || got != [...]string{"none", "read", "write"}[want] {
+			t.Errorf("%s of bob by the App: %s, %v, want %d", repo, got, err, want)
 		}
 	}
 	for login, want := range map[string]bool{"bob": true, "mallory": false} { // both read it
@@ -191,7 +191,7 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("of an installation that is not there: %v, %v", list, err)
 	}
 	for _, login := range []string{"nobody-knows", "a/../b", "", "-"} {
-		if got, _ := a.Permission(t.Context(), installationID, hush, login); got != None {
+		if got, _ := a.Permission(t.Context(), installationID, hush, login); got != "" && got != "none" {
 			t.Errorf("%q may %s", login, got)
 		}
 	}

@@ -269,7 +269,6 @@ type Grant struct {
 	Lacks   []string // "checks: write"; empty: nothing
 	Problem string   // one sentence; empty when nothing lacks and it is not suspended
 	Advice  string   // what to do, one sentence
-	Pages   []string // the addresses that Advice names
 }
 
 // Grants holds an installation against what ralph needs there. self is the App as GitHub knows it.
@@ -278,7 +277,7 @@ func Grants(self Self, in AppInstallation, need Permissions) Grant {
 	switch {
 	case in.Suspended:
 		g.Problem = "The App's installation on " + oneLine(in.Account) + " is suspended."
-		g.Advice, g.Pages = "Unsuspend it at "+in.Page+".", []string{in.Page}
+		g.Advice = "Unsuspend it at " + in.Page + "."
 		return g
 	case len(g.Lacks) == 0:
 		return g
@@ -287,12 +286,10 @@ func Grants(self Self, in AppInstallation, need Permissions) Grant {
 		"."
 	if missing := need.Lacks(self.Permissions); len(missing) > 0 {
 		page := self.Settings + "/permissions"
-		g.Pages = []string{page, in.Page}
 		g.Advice = "Give the App " + strings.Join(missing, ", ") + " at " + page + ", then accept it for " +
 			oneLine(in.Account) + " at " + in.Page + "."
 		return g
 	}
-	g.Pages = []string{in.Page}
 	g.Advice = "The App asks for it already: an owner of " + oneLine(in.Account) + " accepts it at " + in.Page + "."
 	return g
 }

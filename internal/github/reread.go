@@ -20,19 +20,19 @@ import (
 func (c *Client) EventOf(ctx context.Context, o event.Origin) (event.Event, error) {
 	r := &reread{c, o, event.Event{Repo: c.o.Repo}}
 	var err error
-	switch {
-	case o.Comment != 0:
+	switch o.Kind {
+	case "comment":
 		err = r.comment(ctx)
-	case o.Line != 0:
+	case "line":
 		err = r.line(ctx)
-	case o.Review != 0:
+	case "review":
 		err = r.review(ctx)
-	case o.Suite != 0:
+	case "suite":
 		err = r.suite(ctx)
-	case o == event.Origin{}:
-		r.ev.Kind, r.ev.Name = event.Scheduled, "schedule"
+	case "label":
+		err = r.label(ctx, int(o.Number))
 	default:
-		err = r.label(ctx)
+		r.ev.Kind, r.ev.Name = event.Scheduled, "schedule"
 	}
 	return r.ev, err
 }
@@ -45,13 +45,13 @@ type reread struct {
 }
 
 func (r *reread) comment(ctx context.Context) error {
-	read, _, err := r.api.Issues.GetComment(ctx, r.o.Repo.Owner, r.o.Repo.Name, r.from.Comment)
+	read, _, err := r.api.Issues.GetComment(ctx, r.o.Repo.Owner, r.o.Repo.Name, r.from.Number)
 	if err != nil {
-		return explain(fmt.Sprintf("reading comment %d", r.from.Comment), err)
+		return explain(fmt.Sprintf("reading comment %d", r.from.Number), err)
 	}
 	number, err := lastNumber(read.GetIssueURL())
 	if err != nil {
-		return fmt.Errorf("reading comment %d: %w", r.from.Comment, err)
+		return fmt.Errorf("reading comment %d: %w", r.from.Number, err)
 	}
 	if r.ev.Issue, err = r.Issue(ctx, number); err != nil {
 		return err
@@ -63,13 +63,13 @@ func (r *reread) comment(ctx context.Context) error {
 }
 
 func (r *reread) line(ctx context.Context) error {
-	read, _, err := r.api.PullRequests.GetComment(ctx, r.o.Repo.Owner, r.o.Repo.Name, r.from.Line)
+	read, _, err := r.api.PullRequests.GetComment(ctx, r.o.Repo.Owner, r.o.Repo.Name, r.from.Number)
 	if err != nil {
-		return explain(fmt.Sprintf("reading comment %d on a line", r.from.Line), err)
+		return explain(fmt.Sprintf("reading comment %d on a line", r.from.Number), err)
 	}
 	number, err := lastNumber(read.GetPullRequestURL())
 	if err != nil {
-		return fmt.Errorf("reading comment %d on a line: %w", r.from.Line, err)
+		return fmt.Errorf("reading comment %d on a line: %w", r.from.Number, err)
 	}
 	pull, err := r.pullOf(ctx, number)
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *reread) line(ctx context.Context) error {
 	made, err := ofInline(r.ev, &github.PullRequestReviewCommentEvent{Action: github.String("created"),
 		PullRequest: pull, Comment: read})
 	if err != nil {
-		return fmt.Errorf("reading comment %d on a line: %w", r.from.Line, err)
+		return fmt.Errorf("reading comment %d on a line: %w", r.from.Number, err)
 	}
 	made.Name, made.Sender = "pull_request_review_comment.created", made.Comment.Author
 	r.ev = made
@@ -86,12 +86,13 @@ func (r *reread) line(ctx context.Context) error {
 }
 
 func (r *reread) review(ctx context.Context) error {
-	doing := fmt.Sprintf("reading review %d of pull request #%d", r.from.Review, r.from.Number)
-	read, _, err := r.api.PullRequests.GetReview(ctx, r.o.Repo.Owner, r.o.Repo.Name, r.from.Number, r.from.Review)
+	number := int(r.from.Number)
+	doing := fmt.Sprintf("reading review %d of pull request #%d", r.from.Review, number)
+	read, _, err := r.api.PullRequests.GetReview(ctx, r.o.Repo.Owner, r.o.Repo.Name, number, r.from.Review)
 	if err != nil {
 		return explain(doing, err)
 	}
-	pull, err := r.pullOf(ctx, r.from.Number)
+	pull, err := r.pullOf(ctx, number)
 	if err != nil {
 		return err
 	}
@@ -106,9 +107,9 @@ func (r *reread) review(ctx context.Context) error {
 }
 
 func (r *reread) suite(ctx context.Context) error {
-	read, _, err := r.api.Checks.GetCheckSuite(ctx, r.o.Repo.Owner, r.o.Repo.Name, r.from.Suite)
+	read, _, err := r.api.Checks.GetCheckSuite(ctx, r.o.Repo.Owner, r.o.Repo.Name, r.from.Number)
 	if err != nil {
-		return explain(fmt.Sprintf("reading check suite %d", r.from.Suite), err)
+		return explain(fmt.Sprintf("reading check suite %d", r.from.Number), err)
 	}
 	r.ev.Kind, r.ev.Name, r.ev.At = event.Other, "check_suite.completed", read.GetUpdatedAt().Time
 	r.ev, err = ofSuite(r.ev, &github.CheckSuiteEvent{Action: read.Status, CheckSuite: read, Repo: read.Repository})
@@ -123,11 +124,11 @@ func (r *reread) pullOf(ctx context.Context, number int) (*github.PullRequest, e
 	return pull, nil
 }
 
-func (r *reread) label(ctx context.Context) (err error) {
-	if r.ev.Issue, err = r.Issue(ctx, r.from.Number); err != nil {
+func (r *reread) label(ctx context.Context, number int) (err error) {
+	if r.ev.Issue, err = r.Issue(ctx, number); err != nil {
 		return err
 	}
-	who, at, err := r.LabelChanged(ctx, r.from.Number, event.Labeled, r.from.Label)
+	who, at, err := r.LabelChanged(ctx, number, event.Labeled, r.from.Label)
 	if err != nil {
 		return err
 	}
@@ -135,9 +136,9 @@ func (r *reread) label(ctx context.Context) (err error) {
 	if r.ev.Issue.Pull { // its text is nothing that is worked on
 		return nil
 	}
-	edited, err := r.LastEdited(ctx, r.from.Number)
+	edited, err := r.LastEdited(ctx, number)
 	if err == nil && edited.After(at) {
-		err = &EditedError{r.from.Number}
+		err = &EditedError{number}
 	}
 	return err
 }

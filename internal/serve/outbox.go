@@ -13,7 +13,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/event"
-	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
@@ -117,7 +116,7 @@ const (
 // the reaction, and no row.
 type askers struct {
 	*parts
-	may  lookups[github.Access]
+	may  lookups[string]
 	away time.Time // until then GitHub is not asked: it did not answer
 }
 
@@ -136,13 +135,13 @@ func (a *askers) decide(ctx context.Context, installation int64, ev event.Event)
 		if strings.EqualFold(login, reads.Facts.Self) || strings.HasSuffix(name, "[bot]") { // they have no permission
 			continue
 		}
-		may, err := a.may.of(ctx, name+" "+ev.Repo.String(), func(ctx context.Context) (github.Access, error) {
+		may, err := a.may.of(ctx, name+" "+ev.Repo.String(), func(ctx context.Context) (string, error) {
 			return app.Permission(ctx, installation, ev.Repo, login)
 		})
 		if err != nil {
 			return bot.Decision{}, read, err
 		}
-		read.Levels[name], reads.Facts.Permissions[name] = may.String(), event.Permission{Level: may.String()}
+		read.Levels[name], reads.Facts.Permissions[name] = may, event.Permission{Level: may}
 	}
 	d := bot.Decide(reads)
 	if d.Step == bot.Refuse && ev.Comment != nil {

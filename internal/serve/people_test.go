@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/fake"
-	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
@@ -112,7 +111,7 @@ func TestStrangersCostLittle(t *testing.T) {
 	must(t, hub.AddRepo("alice", "demo", "main"))
 	issue := hub.AddIssue("alice", "demo", fake.Issue{Title: "x", Author: "alice"})
 	in.o.Rules = event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}
-	a := &askers{parts: &parts{in.o, in.s, in}, may: lookups[github.Access]{clock: clock}}
+	a := &askers{parts: &parts{in.o, in.s, in}, may: lookups[string]{clock: clock}}
 	for _, c := range []struct {
 		name, login, role string
 		after             time.Duration

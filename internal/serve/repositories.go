@@ -65,7 +65,7 @@ func (v source) doctorOf(ctx context.Context, name string) web.Repository {
 
 // finding is a fact as pages show it.
 func finding(f github.Fact, hub string) web.Finding {
-	out := web.Finding{Level: "warning", What: f.What + ": " + f.Says, Advice: f.Advice}
+	out := web.Finding{Level: "warning", What: f.What + ": " + f.Says, Advice: f.Advice, URL: addressIn(f.Advice, hub)}
 	switch f.Grade {
 	case github.OK:
 		out.Level = "ok"
@@ -73,13 +73,17 @@ func finding(f github.Fact, hub string) web.Finding {
 		out.Level = "error"
 	case github.Warning, github.Unknown:
 	}
-	for _, word := range strings.Fields(f.Advice) { // the first address is where to do it
+	return out
+}
+
+// addressIn is the first address of GitHub in an advice: where to follow it.
+func addressIn(advice, hub string) string {
+	for _, word := range strings.Fields(advice) {
 		if strings.HasPrefix(word, hub+"/") {
-			out.URL = strings.TrimRight(word, ".,;:)")
-			break
+			return strings.TrimRight(word, ".,;:)")
 		}
 	}
-	return out
+	return ""
 }
 
 // mostDoctored is how many repositories the setup page looks at: each takes a call.
@@ -100,7 +104,7 @@ func (p *parts) doctorOfAll(ctx context.Context) (list []web.RepositoryDoctor) {
 		return []web.RepositoryDoctor{{Repository: "the installations", Findings: []web.Finding{wrong(err)}}}
 	}
 	for _, in := range all {
-		findings := grantOf(self, in)
+		findings := []web.Finding{p.grantOf(self, in)}
 		repositories, err := app.Repositories(ctx, in.ID)
 		if err != nil {
 			list = append(list, web.RepositoryDoctor{Repository: in.Account, Findings: append(findings, wrong(err))})
@@ -117,16 +121,12 @@ func (p *parts) doctorOfAll(ctx context.Context) (list []web.RepositoryDoctor) {
 }
 
 // grantOf says whether an installation was granted what ralph needs.
-func grantOf(self github.Self, in github.AppInstallation) []web.Finding {
+func (p *parts) grantOf(self github.Self, in github.AppInstallation) web.Finding {
 	g := github.Grants(self, in, github.Needed(false, false))
 	if g.Problem == "" {
-		return []web.Finding{{Level: "ok", What: "the App is installed and may do what ralph needs"}}
+		return web.Finding{Level: "ok", What: "the App is installed and may do what ralph needs"}
 	}
-	f := web.Finding{Level: "error", What: g.Problem, Advice: g.Advice}
-	if len(g.Pages) > 0 {
-		f.URL = g.Pages[0]
-	}
-	return []web.Finding{f}
+	return web.Finding{Level: "error", What: g.Problem, Advice: g.Advice, URL: addressIn(g.Advice, p.o.GitHub.Web())}
 }
 
 // judged are the settings that a run of a repository would have.

@@ -128,7 +128,7 @@ func (sv *Server) openWorker(ctx context.Context) error {
 	sv.worker = &worker{
 		recording: recording{parts: sv.parts, m: sv.m, notices: newNotices(o.Environ, o.Log),
 			room: func(least int64) error { return room(o.Data, least) }},
-		models: launch.Models{Environ: o.Environ}, askers: &askers{parts: sv.parts, may: lookups[github.Access]{clock: o.Clock}},
+		models: launch.Models{Environ: o.Environ}, askers: &askers{parts: sv.parts, may: lookups[string]{clock: o.Clock}},
 		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
 			Mirrors: mirrors, Log: sv.logf, Clock: o.Clock}}
 	sv.worker.base = o.Base
