@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
@@ -67,5 +66,3 @@ func TestNeedsOfAnotherPlace(t *testing.T) {
 		}
 	}
 }
-
-type noBox struct{ proc.Box }
