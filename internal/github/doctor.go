@@ -179,7 +179,6 @@ func (e *factCollector) labels(want []string) {
 
 // demands are what a branch asks of who changes it, by protection and rulesets together.
 type demands struct {
-	reviews        int
 	checks         []string
 	signed, locked bool
 }
@@ -233,7 +232,7 @@ func (c *Client) Refuses(ctx context.Context, branch string, exists, signed bool
 	return ""
 }
 
-// rules says what protection and rulesets of the branch mean for ralph's pull requests to it.
+// rules says which protection and rulesets of the branch hinder ralph's pull requests to it.
 func (e *factCollector) rules(branch string) {
 	const what, ask = "branch rules",
 		"Look under Settings → Branches and Settings → Rules, or use a token of an administrator."
@@ -267,9 +266,6 @@ func unprotected(err error) bool {
 }
 
 func (d *demands) protection(p *github.Protection) {
-	if r := p.GetRequiredPullRequestReviews(); r != nil {
-		d.reviews = max(d.reviews, r.RequiredApprovingReviewCount)
-	}
 	if c := p.GetRequiredStatusChecks(); c != nil && c.Checks != nil {
 		for _, one := range *c.Checks {
 			d.checks = append(d.checks, one.Context)
@@ -283,16 +279,11 @@ func (d *demands) protection(p *github.Protection) {
 
 func (d *demands) rule(r rule) {
 	var p struct {
-		Reviews int                        `json:"required_approving_review_count"`
-		Named   []struct{ Context string } `json:"required_status_checks"`
-	}
-	if len(r.Parameters) > 0 && json.Unmarshal(r.Parameters, &p) != nil {
-		p.Reviews = 0
+		Named []struct{ Context string } `json:"required_status_checks"`
 	}
 	switch r.Type {
-	case "pull_request":
-		d.reviews = max(d.reviews, p.Reviews)
 	case "required_status_checks":
+		_ = json.Unmarshal(r.Parameters, &p) // none are named where that is another shape
 		for _, c := range p.Named {
 			d.checks = append(d.checks, c.Context)
 		}
@@ -307,20 +298,11 @@ func (e *factCollector) tell(what, branch string, d demands) {
 	if d.locked {
 		e.add(what, Problem, branch+" is locked: nothing can be merged to it.", "Unlock it under Settings → Branches.")
 	}
-	if d.reviews > 0 {
-		e.add(what, OK, fmt.Sprintf("A pull request to %s takes %d approving reviews; ralph's wait for them.", branch,
-			d.reviews), "")
-	}
-	if len(d.checks) > 0 {
+	if len(d.checks) > 0 && e.c.kind == JobToken {
 		slices.Sort(d.checks)
-		names := oneLine(strings.Join(slices.Compact(d.checks), ", "))
-		if e.c.kind == JobToken {
-			e.add(what, Warning, fmt.Sprintf("A pull request to %s takes the checks %s, which do not start on pushes with the "+
-				"job's own token.", branch, names),
-				"Give ralph an App or a personal access token, or start them by hand.")
-		} else {
-			e.add(what, OK, fmt.Sprintf("A pull request to %s takes the checks %s.", branch, names), "")
-		}
+		e.add(what, Warning, fmt.Sprintf("A pull request to %s takes the checks %s, which do not start on pushes with the "+
+			"job's own token.", branch, oneLine(strings.Join(slices.Compact(d.checks), ", "))),
+			"Give ralph an App or a personal access token, or start them by hand.")
 	}
 	if d.signed {
 		e.add(what, Warning, "Commits on "+branch+" must be signed.",
@@ -331,7 +313,7 @@ func (e *factCollector) tell(what, branch string, d demands) {
 	}
 }
 
-// actions says whether workflows run at all, and what the job's own token may do unless a workflow says otherwise.
+// actions says whether workflows run at all, and whether they may open pull requests.
 func (e *factCollector) actions() {
 	const what, ask = "GitHub Actions", "Look under Settings → Actions → General, or use a token of an administrator."
 	p, _, err := e.c.api.Repositories.GetActionsPermissions(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name)
@@ -352,12 +334,6 @@ func (e *factCollector) actions() {
 	if err != nil {
 		e.unread("the job's own token", err, ask)
 		return
-	}
-	if w.GetDefaultWorkflowPermissions() == "write" {
-		e.add("the job's own token", OK, "It can write by default.", "")
-	} else {
-		e.add("the job's own token", OK,
-			"It can only read by default; ralph's workflow asks for more under permissions.", "")
 	}
 	if !w.GetCanApprovePullRequestReviews() {
 		e.add("the job's own token", Warning, "It may not open pull requests.",
