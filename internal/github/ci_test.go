@@ -88,19 +88,6 @@ func TestBuildsLeavesItselfOut(t *testing.T) {
 	}
 }
 
-func TestBuildsOverPages(t *testing.T) {
-	s := newStage(t)
-	for i := range 101 {
-		s.AddCheckRun(owner, name, fake.CheckRun{Name: "part " + strings.Repeat("i", i), HeadSHA: s.sha,
-			Conclusion: map[bool]string{true: "failure", false: "success"}[i == 0]})
-	}
-	c := s.client()
-	s.ResetCalls()
-	if ci := must[CI](t)(c.Builds(t.Context(), s.sha)); ci.State != CIFailed || len(s.Calls()) != 3 {
-		t.Errorf("%s after %v", ci.State, s.Calls())
-	}
-}
-
 // TestBuildsWithoutStatuses: reading statuses is a permission of its own, and says so once.
 func TestBuildsWithoutStatuses(t *testing.T) {
 	s := newStage(t)

@@ -20,8 +20,7 @@ type Models struct {
 	// besides does not count.
 	Environ []string
 	Limit   gateway.Limit
-	Prices  gateway.Prices // zero: the list that ralph brings along
-	Through []string       // as in gateway.Options
+	Through []string // as in gateway.Options
 }
 
 // Within are the models with the budget of a run that a server allows. The process of a job keeps to it by itself; this
@@ -62,7 +61,7 @@ func (m Models) HasKey(agent string) (has, known bool) {
 // open opens the gateway of a job, whose process reaches it at an address and by a bearer, and says by which
 // environment its process finds it. Without a key no gateway is opened.
 func (m Models) open(address, bearer string, log func(string, ...any)) (*gateway.Turn, []string, error) {
-	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Limit: m.Limit, Prices: m.Prices, Log: log,
+	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Limit: m.Limit, Log: log,
 		Bearer: bearer, Through: m.Through}
 	var environ []string
 	for _, k := range modelKeys {

@@ -163,25 +163,6 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestAnotherJobWaits: while one job holds a run, no other job and no Action starts one, and it is told who has it.
-func TestAnotherJobWaits(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.agent = w.script("agent", slow(w.shared("begun")))
-	r := w.start(w.labelled("5f1e-9", 1))
-	w.await("the first turn", func() bool { return w.turns("begun") == 1 })
-	other := w.labelled("77aa-1", 2) // not the same job
-	w.must(w.start(other), "")
-	w.mu.Lock()
-	said := w.output.String()
-	w.mu.Unlock()
-	if !strings.Contains(said, "issue-1 is already running (ralph serve, job 5f1e-9, attempt 1)") {
-		t.Errorf("the other job does not say who works on it")
-	}
-	w.say(work.Word{Stop: &work.Stop{By: "alice"}})
-	w.must(r, loop.Interrupted)
-}
-
 // TestTwoJobs: a job whose process is killed takes nothing away from another one.
 func TestTwoJobs(t *testing.T) {
 	t.Parallel()

@@ -33,10 +33,6 @@ func TestDecide(t *testing.T) {
 		quick, stops         bool
 	}{
 		{"the label", "issues", strings.Replace(labelled, "LABEL", "ralph", 1), stepHanded, "", "alice/demo#42", false, false},
-		{"another label", "issues", strings.Replace(labelled, "LABEL", "bug", 1), stepNothing, "the label is “bug”", "", false,
-			false},
-		{"a comment", "issue_comment", strings.Replace(aComment, "BODY", "hello", 1), stepNothing,
-			"the comment does not begin with", "", false, false},
 		{"a retry", "issue_comment", strings.Replace(aComment, "BODY", "/ralph retry", 1), stepHanded, "", "d-1", false, false},
 		{"a stop does not wait", "issue_comment", strings.Replace(aComment, "BODY", "/ralph stop", 1), stepHanded, "", "d-1",
 			true, true},
