@@ -3,7 +3,6 @@ package github
 import (
 	"crypto/rsa"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -56,8 +55,7 @@ func (s *signed) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil || resp.StatusCode != http.StatusUnauthorized || (s.off()-before).Abs() <= mostOff {
 		return resp, err
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
-	_ = resp.Body.Close()
+	discard(resp)
 	return s.once(req, body)
 }
 

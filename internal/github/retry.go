@@ -71,8 +71,7 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 			r.log("GitHub: %s %s: %s; trying again in %s", req.Method, req.URL.Path, why, wait.Round(time.Millisecond))
 		}
 		if resp != nil {
-			_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
-			_ = resp.Body.Close()
+			discard(resp)
 		}
 		if err := r.sleep(req.Context(), wait); err != nil {
 			return nil, err
@@ -99,6 +98,12 @@ func withBody(req *http.Request, body []byte) *http.Request {
 		again.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	return again
+}
+
+// discard reads the rest of an answer that no one needs, so that the connection can be used again.
+func discard(resp *http.Response) {
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+	_ = resp.Body.Close()
 }
 
 type closer struct {

@@ -1,10 +1,8 @@
 package github
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -126,16 +124,12 @@ func (l *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if none != nil || other == token {
 		return resp, nil //nolint:nilerr // GitHub's own answer says more
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
-	_ = resp.Body.Close()
+	discard(resp)
 	return l.send(req, body, other)
 }
 
 func (l *tokenTransport) send(req *http.Request, body []byte, token string) (*http.Response, error) {
-	again := req.Clone(req.Context())
+	again := withBody(req, body)
 	again.Header.Set("Authorization", "Bearer "+token)
-	if body != nil {
-		again.Body = io.NopCloser(bytes.NewReader(body))
-	}
 	return l.next.RoundTrip(again)
 }
