@@ -13,20 +13,15 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// ralph keeps data of clones outside of them, so deleting a clone does not delete its data. A doctor shows its size,
-// and which data belongs to no clone.
+// ralph keeps data of clones outside of them, so deleting a clone does not delete its data. A doctor shows where it is,
+// and which of it belongs to no clone.
 
 // StoredData is what ralph keeps for clones in the directories of the user.
 type StoredData struct {
 	Dirs   []string `json:"dirs"`
 	Clones int      `json:"clones"`
-	Bytes  int64    `json:"bytes"`          // on the disk, about
-	More   bool     `json:"more,omitempty"` // there are more files than were examined
-	Gone   []string `json:"gone"`           // directories of deleted clones
+	Gone   []string `json:"gone"` // directories of deleted clones
 }
-
-// mostKept bounds how many files are examined.
-const mostKept = 200_000
 
 // keptFor looks at the directories that clones have a place in: for the system, by the environment.
 func keptFor(system string, env []string) StoredData {
@@ -35,7 +30,7 @@ func keptFor(system string, env []string) StoredData {
 	if state, err := session.StateDir(system, env); err == nil && state != roots[0] {
 		roots = append(roots, state)
 	}
-	known, looked := map[string]bool{}, 0
+	known := map[string]bool{}
 	for _, root := range slices.DeleteFunc(roots, func(root string) bool { return root == "" }) {
 		dir := filepath.Join(root, "ralph", "clones")
 		entries, err := os.ReadDir(dir)
@@ -49,7 +44,6 @@ func keptFor(system string, env []string) StoredData {
 				k.Gone = append(k.Gone, at)
 			}
 		}
-		k.weigh(dir, &looked)
 	}
 	k.Clones = len(known)
 	slices.Sort(k.Gone)
@@ -66,22 +60,4 @@ func cloneGone(dir string) bool {
 	}
 	_, err = os.Stat(clone)
 	return errors.Is(err, fs.ErrNotExist)
-}
-
-// weigh adds what the files in a directory take, in whole blocks as most disks have them.
-func (k *StoredData) weigh(dir string, looked *int) {
-	const block = 4096
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if *looked++; *looked > mostKept {
-			k.More = true
-			return fs.SkipAll
-		}
-		if err != nil {
-			return nil //nolint:nilerr // what cannot be read is not counted
-		}
-		if info, err := d.Info(); err == nil {
-			k.Bytes += (info.Size() + block - 1) / block * block
-		}
-		return nil
-	})
 }

@@ -269,15 +269,7 @@ func (k StoredData) row() []row {
 	if len(k.Dirs) == 0 {
 		return []row{{"clones", absent, "nothing is kept for any"}}
 	}
-	size := fmt.Sprintf("%d KB", (k.Bytes+1023)/1024)
-	if k.Bytes >= 1<<20 {
-		size = fmt.Sprintf("%d MB", k.Bytes>>20)
-	}
-	if k.More {
-		size = "more than " + size
-	}
-	text := fmt.Sprintf("%s kept for %s, in %s", size, safetext.Counted(k.Clones, "clone", "clones"),
-		strings.Join(k.Dirs, " and "))
+	text := fmt.Sprintf("data of %s, in %s", safetext.Counted(k.Clones, "clone", "clones"), strings.Join(k.Dirs, " and "))
 	if len(k.Gone) > 0 {
 		text += "; of clones that are gone, to be removed: " + safetext.FirstN(k.Gone, 5)
 	}
