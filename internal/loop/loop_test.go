@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"testing"
 	"time"
 )
@@ -72,17 +71,6 @@ func (w *world) ports(j Journal) Ports {
 
 func started() Record {
 	return Record{Type: Started, At: noon, Start: &Start{Run: "r", Task: "issue-1", Base: "base", MaxIterations: 5}}
-}
-
-func TestRunToDone(t *testing.T) {
-	w, m := &world{}, &memory{records: []Record{started()}}
-	result, err := Run(context.Background(), context.Background(), Limits{}, w.ports(m))
-	if err != nil || result.Outcome != Done {
-		t.Fatalf("Run = %s (%s), %v; want done", result.Outcome, result.Reason, err)
-	}
-	if want := []int{1, 2, 3}; !reflect.DeepEqual(w.turns, want) {
-		t.Errorf("turns = %v, want %v", w.turns, want)
-	}
 }
 
 // TestKilledAnywhere kills the loop before and after every record and starts it again: no commit is lost, the
