@@ -53,7 +53,7 @@ type Triggers struct {
 	CommentsBy    []string `input:"include_comments_by" default:"writers" says:"Whose comments the agent reads: writers (people with write access), logins next to or instead of it, or none; separated by commas or whitespace."`
 }
 
-// Asked is what a dispatched workflow is asked for.
+// Asked is the request of a dispatched workflow.
 type Asked struct {
 	Prompt     string `input:"prompt" says:"What to do, for workflow_dispatch. Not together with prompt_file or issue."`
 	PromptFile string `input:"prompt_file" says:"File in the repository that says what to do. Not together with prompt or issue."`
