@@ -132,7 +132,7 @@ const tryTime = time.Second
 var (
 	aRun  = regexp.MustCompile(`\d{8}-\d{6}-[0-9a-f]{7}`)
 	aTime = regexp.MustCompile(`\d{8}-\d{6}`)
-	aHash = regexp.MustCompile(`\b([0-9a-f]{40}|[0-9a-f]{7})\b`)
+	aHash = regexp.MustCompile(`\b([0-9a-f]{40}|[0-9a-f]{7,8})\b`)
 	aSize = regexp.MustCompile(`after \d+ iterations?`)
 )
 
@@ -157,7 +157,7 @@ func (w *world) dump() string {
 	}
 	for line := range strings.Lines(w.git("for-each-ref", "--format=%(refname) %(objectname)")) {
 		ref, sha, _ := strings.Cut(strings.TrimSpace(line), " ")
-		fmt.Fprintf(&b, "%s", aTime.ReplaceAllString(aRun.ReplaceAllString(ref, "RUN"), "TIME"))
+		b.WriteString(aHash.ReplaceAllString(aTime.ReplaceAllString(aRun.ReplaceAllString(ref, "RUN"), "TIME"), "HASH"))
 		switch {
 		case strings.HasPrefix(ref, "refs/ralph/"):
 			fmt.Fprintln(&b)
