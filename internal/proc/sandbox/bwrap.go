@@ -60,7 +60,8 @@ const tryLimit = 30 * time.Second
 // is a mistake; what is wrong with the box is a reason to take another.
 func (s *Sandbox) try(ctx context.Context) error {
 	for again := 3; ; again-- {
-		why, err := s.tryOnce(ctx)
+		why, err := s.whyNot(ctx, proc.Spec{Argv: []string{"sh", "-c", "exit 42"},
+			Env: proc.Environment(s.o.Parent, proc.Allowed), Box: s.Box(Setup), Timeout: tryLimit}, 42)
 		switch {
 		case err != nil:
 			return &UnavailableError{err.Error()}
@@ -76,15 +77,12 @@ func (s *Sandbox) try(ctx context.Context) error {
 	}
 }
 
-// tryOnce runs something in a box, and says why that does not work; "" when it does.
-func (s *Sandbox) tryOnce(ctx context.Context) (why string, err error) {
+// whyNot runs something in a box, and says why it does not end with an exit code; "" when it does.
+func (s *Sandbox) whyNot(ctx context.Context, spec proc.Spec, want int) (why string, err error) {
 	said := proc.NewTail(0, 4<<10)
-	end, err := proc.Run(ctx, proc.Spec{
-		Argv: []string{"sh", "-c", "exit 42"}, Dir: s.o.Dir, Env: proc.Environment(s.o.Parent, proc.Allowed), As: s.o.As,
-		Box:    s.Box(Setup),
-		Stdout: said, Stderr: said, Timeout: tryLimit, Ending: proc.Ending{Grace: time.Second},
-	})
-	if err != nil || end.Class == proc.Exited && end.Exit == 42 {
+	spec.Dir, spec.As, spec.Stdout, spec.Stderr, spec.Grace = s.o.Dir, s.o.As, said, said, time.Second
+	end, err := proc.Run(ctx, spec)
+	if err != nil || end.Class == proc.Exited && end.Exit == want {
 		return "", err
 	}
 	if why = safetext.OneLine(strings.TrimSpace(said.String())); why == "" {
@@ -126,7 +124,8 @@ func (b *bwrap) base() []string {
 }
 
 // enter implements maker.
-func (b *bwrap) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
+func (b *bwrap) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
+	u := of.u
 	program, err := proc.LookPath(relativeTo(s.Dir, s.Argv[0]), s.Env)
 	if err != nil {
 		return proc.SandboxedCommand{}, err
@@ -144,34 +143,45 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	if resolved, err := real(program); err == nil {
 		v.show(b.s.o.Home, resolved)
 	}
+	layers, lay, leave := b.lay(u)
+	mounts, dir, err := b.mounts(u, s, v, g, layers)
+	if err != nil {
+		g.close()
+		return proc.SandboxedCommand{}, err
+	}
+	steps := b.steps(of, g, s.Limits)
+	steps.Layers = lay
+	args := slices.Concat(b.base(), mounts, []string{"--chdir", dir, "--", boxSelf}, steps.Arguments(program, s.Argv))
+	s.Argv = append([]string{b.program}, args...)
+	s.Env = b.s.environ(s, b.dirs())
+	s.Dir = "/"
+	return proc.SandboxedCommand{Spec: s, Keepers: 2, Wraps: true, Leave: func() {
+		g.close()
+		leave()
+	}}, nil
+}
+
+// dirs are where what runs finds its files in the box.
+func (b *bwrap) dirs() dirs { return dirs{home: b.home, cache: b.home + "/.cache", temp: "/tmp"} }
+
+// mounts are what a box has of this machine, in triples but for the first: a home, what lies over its caches or beside it,
+// the tree, and the way out. dir is where the process works there.
+func (b *bwrap) mounts(u Use, s proc.Spec, v visiblePaths, g *listenerSocket, first []string) (args []string, dir string,
+	err error) {
 	dir, judge := b.s.o.judged(s.Dir)
 	tree := b.judgeTree
 	if !judge {
 		dir, tree = s.Dir, func() []string { return b.worktree(u, s.Dir) }
 		v.elsewhere(&b.s.o, s.Dir)
 	}
-	at := b.s.dirs(u)
-	in := dirs{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
+	at, in := b.s.dirs(u), b.dirs()
 	inHome := slices.Concat(shown(v), b.agentFiles(u))
 	if err := b.s.places(inHome, at, in); err != nil {
-		g.close()
-		return proc.SandboxedCommand{}, fmt.Errorf("making a home for the sandbox: %w", err)
+		return nil, "", fmt.Errorf("making a home for the sandbox: %w", err)
 	}
-	layers, lay, leave := b.lay(u, in.cache)
-	steps := b.steps(u, g, s.Limits)
-	steps.Layers = lay
-	args := slices.Concat(b.base(),
-		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, layers, inHome, tree(), b.writableIn(judge),
-		own(s.WritableDir),
-		[]string{"--ro-bind", b.s.o.self, boxSelf, "--bind", g.dir, boxSocket, "--chdir", dir, "--", boxSelf},
-		steps.Arguments(program, s.Argv))
-	s.Argv = append([]string{b.program}, args...)
-	s.Env = b.s.environ(s, in)
-	s.Dir = "/"
-	return proc.SandboxedCommand{Spec: s, Keepers: 2, Wraps: true, Leave: func() {
-		g.close()
-		leave()
-	}}, nil
+	return slices.Concat([]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, first, inHome, tree(),
+		b.writableIn(judge), own(s.WritableDir),
+		[]string{"--ro-bind", b.s.o.self, boxSelf, "--bind", g.dir, boxSocket}), dir, nil
 }
 
 // userns reports whether a use may make namespaces of users: an agent that makes a change cannot, nor one that reviews
@@ -180,10 +190,10 @@ func (s *Sandbox) userns(u Use) bool { return s.o.Userns && !u.turn() }
 
 // steps are what is done in the box. Its user has a namespace of its own, in which the system counts processes, unless
 // that is root, whom it does not count.
-func (b *bwrap) steps(u Use, g *listenerSocket, l proc.Limits) inside.Steps {
-	steps := inside.Steps{Socket: boxSocket + "/sock", Carry: g.carried}
+func (b *bwrap) steps(of box, g *listenerSocket, l proc.Limits) inside.Steps {
+	steps := inside.Steps{Look: of.look, Socket: boxSocket + "/sock", Carry: g.carried}
 	if inside.KnowsSockets() {
-		steps.Sockets = &inside.Sockets{Own: true, Userns: b.s.userns(u)}
+		steps.Sockets = &inside.Sockets{Own: true, Userns: b.s.userns(of.u)}
 	}
 	if l.Processes > 0 && !asRoot(b.s.o.As) {
 		steps.Processes = proc.MostOfUser(l.Processes)
@@ -288,7 +298,7 @@ func (b *bwrap) worktree(u Use, dir string) []string {
 }
 
 // lay are the arguments that bring the layers of a use into a box, and what is mounted of them there.
-func (b *bwrap) lay(u Use, cache string) (args []string, list []inside.Layer, leave func()) {
+func (b *bwrap) lay(u Use) (args []string, list []inside.Layer, leave func()) {
 	layers, upper := b.s.layers(u), inside.LayersDir+"/upper"
 	if len(layers) == 0 {
 		return nil, nil, func() {}
@@ -298,7 +308,7 @@ func (b *bwrap) lay(u Use, cache string) (args []string, list []inside.Layer, le
 	args = []string{"--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_SETPCAP",
 		"--bind", stores, upper}
 	for i, l := range layers {
-		to := inside.Layer{At: filepath.Join(cache, l.at), Upper: filepath.Join(upper, l.store()),
+		to := inside.Layer{At: filepath.Join(b.dirs().cache, l.at), Upper: filepath.Join(upper, l.store()),
 			Work: filepath.Join(upper, work, strconv.Itoa(i))}
 		for j, from := range l.lower {
 			at := filepath.Join(inside.LayersDir, strconv.Itoa(i), strconv.Itoa(j))

@@ -130,25 +130,19 @@ func (s *Sandbox) freshCaches() error {
 // makeCaches makes the directories for the caches of a use where they do not exist.
 func (s *Sandbox) makeCaches(u Use) error {
 	dir := s.cacheDir(u)
-	for _, name := range []string{"cache", "layers"} {
-		at := filepath.Join(dir, name)
-		if err := os.MkdirAll(at, 0o700); err != nil {
-			return fmt.Errorf("making a place for caches: %w", err)
-		}
-		if s.o.As == nil {
-			continue
-		}
-		if err := errors.Join(os.Lchown(at, int(s.o.As.UID), int(s.o.As.GID)), os.Chmod(dir, 0o711),
-			os.Chmod(filepath.Dir(dir), 0o711)); err != nil { // who passes through, and does not look around
-			return fmt.Errorf("making a place for caches: %w", err)
-		}
+	err := s.makeOwn(dir, "cache", "layers")
+	if err == nil && s.o.As != nil { // who passes through, and does not look around
+		err = os.Chmod(filepath.Dir(dir), 0o711)
+	}
+	if err != nil {
+		return fmt.Errorf("making a place for caches: %w", err)
 	}
 	if s.layered || dir == s.base || u == Reads {
 		return nil
 	}
 	c := s.copying(mostInherited)
 	c.Missing = true
-	err := s.copyTree(filepath.Join(s.base, "cache"), filepath.Join(dir, "cache"), c)
+	err = s.copyTree(filepath.Join(s.base, "cache"), filepath.Join(dir, "cache"), c)
 	if errors.Is(err, files.ErrTooMuch) {
 		s.o.Log("caches: the setup and the checks have made more than %d MiB on the base commit, which is too much to copy: "+
 			"the rest is made again", mostInherited>>20)

@@ -68,7 +68,8 @@ var ofClient = []string{"HOME", "PATH", "DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_
 	"DOCKER_TLS_VERIFY", "CONTAINER_HOST", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
 
 // enter implements maker.
-func (c *container) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
+func (c *container) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
+	u := of.u
 	if err := c.s.prepareHome(u); err != nil {
 		return proc.SandboxedCommand{}, err
 	}
@@ -76,27 +77,16 @@ func (c *container) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	if err != nil {
 		return proc.SandboxedCommand{}, err
 	}
-	o, at := c.s.o, c.s.dirs(u)
-	b := &bwrap{s: c.s, home: o.Home}
+	o, b := c.s.o, &bwrap{s: c.s, home: c.s.o.Home}
 	if b.home == "" || b.home == "/" {
 		b.home = boxDir + "/home"
 	}
-	in := dirs{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
+	in := b.dirs()
 	v := visiblePaths{hidden: []string{"/"}, as: o.As} // nothing of this machine is there
-	dir, judge := o.judged(s.Dir)
-	tree := b.judgeTree
-	if !judge {
-		dir, tree = s.Dir, func() []string { return b.worktree(u, s.Dir) }
-		v.elsewhere(&o, s.Dir)
+	mounts, dir, err := b.mounts(u, s, v, g, readable(o))
+	if err == nil {
+		mounts, err = mounted(mounts)
 	}
-	inHome := slices.Concat(b.agentFiles(u), shown(v))
-	if err := c.s.places(inHome, at, in); err != nil {
-		g.close()
-		return proc.SandboxedCommand{}, fmt.Errorf("making a home for the sandbox: %w", err)
-	}
-	homes := []string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}
-	mounts, err := mounted(slices.Concat(homes, inHome, tree(),
-		b.writableIn(judge), own(s.WritableDir), readable(o), []string{"--ro-bind", o.self, boxSelf, "--bind", g.dir, boxSocket}))
 	if err != nil {
 		g.close()
 		return proc.SandboxedCommand{}, err
@@ -121,7 +111,7 @@ func (c *container) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 		program = filepath.Base(program) // that of the image
 	}
 	args = append(append(args, "--entrypoint", boxSelf, o.Image),
-		b.steps(u, g, proc.Limits{}).Arguments(relativeTo(dir, program), s.Argv)...)
+		b.steps(of, g, proc.Limits{}).Arguments(relativeTo(dir, program), s.Argv)...)
 	env := slices.DeleteFunc(c.s.environ(s, in),
 		func(entry string) bool { name, _, _ := strings.Cut(entry, "="); return slices.Contains(ofClient, name) })
 	for _, name := range ofClient {

@@ -87,6 +87,25 @@ func give(root *os.Root, name string, as *proc.User) error {
 	return root.Lchown(name, int(as.UID), int(as.GID))
 }
 
+// makeOwn makes directories in another one for the user whom boxes run as, who passes through that and does not look
+// around.
+func (s *Sandbox) makeOwn(in string, names ...string) error {
+	for _, name := range names {
+		at := filepath.Join(in, name)
+		err := os.MkdirAll(at, 0o700)
+		if err == nil && s.o.As != nil {
+			err = os.Lchown(at, int(s.o.As.UID), int(s.o.As.GID))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if s.o.As == nil {
+		return nil
+	}
+	return os.Chmod(in, 0o711)
+}
+
 // giveAll gives a directory with all that is in it.
 func (s *Sandbox) giveAll(dir string) error {
 	if s.o.As == nil {

@@ -170,22 +170,8 @@ func (s *Sandbox) makeHome(u Use, from string) error {
 
 // makeDirs makes the directories of a use where they do not exist.
 func (s *Sandbox) makeDirs(u Use) error {
-	to := s.dirs(u)
-	for _, dir := range []string{to.home, to.temp} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-		if s.o.As == nil {
-			continue
-		}
-		if err := os.Lchown(dir, int(s.o.As.UID), int(s.o.As.GID)); err != nil {
-			return err
-		}
-	}
-	if s.o.As != nil { // who passes through, and does not look around
-		if err := os.Chmod(filepath.Join(s.scratch, u.dirName()), 0o711); err != nil {
-			return err
-		}
+	if err := s.makeOwn(filepath.Join(s.scratch, u.dirName()), "home", "tmp"); err != nil {
+		return err
 	}
 	return s.makeCaches(u)
 }
@@ -206,22 +192,19 @@ func (s *Sandbox) prepareDirs() (err error) {
 	}
 	s.cleanup = append(s.cleanup, discard)
 	s.base = filepath.Join(s.scratch, "base")
-	if o.As != nil { // that user can pass, but not list it
-		if err := os.Chmod(s.scratch, 0o711); err != nil {
-			return fmt.Errorf("making a directory for the sandbox: %w", err)
-		}
-	}
-	if err := os.WriteFile(s.nothing(), nil, 0o444); err != nil {
-		return fmt.Errorf("making a directory for the sandbox: %w", err)
+	err = os.WriteFile(s.nothing(), nil, 0o444)
+	if err == nil && o.As != nil { // that user can pass, but not list it
+		err = os.Chmod(s.scratch, 0o711)
 	}
 	s.view = look(*o)
 	s.borrowed = borrowed(clone(o.Dir, o.Home)) // as it is now: what runs may say otherwise later
-	if !s.view.reach(o.self) {                  // our own program has to be seen by whom it runs as
+	if err == nil && !s.view.reach(o.self) {    // our own program has to be seen by whom it runs as
 		at := filepath.Join(s.scratch, "ralph")
-		if err := copyProgram(o.self, at); err != nil {
-			return fmt.Errorf("making a directory for the sandbox: %w", err)
-		}
+		err = copyProgram(o.self, at)
 		o.self = at
+	}
+	if err != nil {
+		return fmt.Errorf("making a directory for the sandbox: %w", err)
 	}
 	for _, u := range []Use{Checks, Works} {
 		hosts := o.Network
@@ -239,24 +222,19 @@ func (s *Sandbox) Box(u Use) proc.Box {
 	if s == nil || s.maker == nil {
 		return nil
 	}
-	return box{s, u}
-}
-
-type box struct {
-	s *Sandbox
-	u Use
+	return box{s, u, false}
 }
 
 // Enter implements proc.Box.
 func (b box) Enter(s proc.Spec) (proc.SandboxedCommand, error) {
 	if b.u != Reads {
-		return b.s.maker.enter(b.u, s)
+		return b.s.maker.enter(b, s)
 	}
 	end, err := b.s.read()
 	if err != nil {
 		return proc.SandboxedCommand{}, err
 	}
-	boxed, err := b.s.maker.enter(b.u, s)
+	boxed, err := b.s.maker.enter(b, s)
 	if err != nil {
 		end()
 		return boxed, err

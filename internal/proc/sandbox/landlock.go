@@ -124,7 +124,8 @@ func (l *landlocked) linkFiles(u Use) error {
 }
 
 // enter implements maker.
-func (l *landlocked) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
+func (l *landlocked) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
+	u := of.u
 	program, err := proc.LookPath(relativeTo(s.Dir, s.Argv[0]), s.Env)
 	if err != nil {
 		return proc.SandboxedCommand{}, err
@@ -147,7 +148,7 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	} else {
 		v.elsewhere(&o, s.Dir)
 	}
-	in := inside.Steps{Read: l.readable(u, s, v, judge), Write: l.writable(u, s, judge), Devices: devices,
+	in := inside.Steps{Look: of.look, Read: l.readable(u, s, v, judge), Write: l.writable(u, s, judge), Devices: devices,
 		Sockets: l.sockets(u)}
 	port := l.port[Checks]
 	if u.turn() {

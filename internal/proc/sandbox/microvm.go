@@ -248,13 +248,13 @@ func (m *microVM) network(ctx context.Context) error {
 // enter implements maker. An agent is run as docker runs it, with its prompt as an argument; what else there is by
 // exec. A reviewer has no checkout: it reads the worktree, kept from writing by the tools that it has, and
 // by who looks afterwards whether anything was written.
-func (m *microVM) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
+func (m *microVM) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
 	if _, judge := m.s.o.judged(s.Dir); judge && m.dir != m.s.o.Judge {
 		c, err := m.judge()
 		if err != nil {
 			return proc.SandboxedCommand{}, err
 		}
-		return c.enter(u, s)
+		return c.enter(of, s)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), createLimit)
 	defer cancel()
@@ -262,7 +262,7 @@ func (m *microVM) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 		return proc.SandboxedCommand{}, fmt.Errorf("writing to the sandbox %s: %w", m.name, err)
 	}
 	args := []string{m.program, "sandbox"}
-	if !u.turn() || filepath.Base(s.Argv[0]) != "claude" {
+	if !of.u.turn() || filepath.Base(s.Argv[0]) != "claude" {
 		args = append(append(args, "exec", "-w", s.Dir, m.name), s.Argv...)
 	} else {
 		flags, err := m.prompted(ctx, s)

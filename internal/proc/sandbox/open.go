@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
-	"github.com/ralph-loop/ralph/internal/proc/inside"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Open chooses a mode, and finds out whether it works by running something in it. Its Log gets one line about the
@@ -136,48 +134,18 @@ func (s *Sandbox) Starts(ctx context.Context, u Use, program string, env []strin
 	if s == nil || s.maker == nil || s.Mode == DockerSandbox { // whose machine was made with its agent
 		return nil
 	}
-	said := proc.NewTail(0, 2<<10)
-	spec := proc.Spec{
-		Argv: append([]string{program}, args...), Dir: s.o.Dir, Env: env, As: s.o.As, Box: looking{s.Box(u), len(args) == 0},
-		Stdout: said, Stderr: said,
-		Timeout: time.Minute, Ending: proc.Ending{Grace: time.Second},
-	}
-	end, err := proc.Run(ctx, spec)
+	why, err := s.whyNot(ctx, proc.Spec{Argv: append([]string{program}, args...), Env: env, Box: box{s, u, len(args) == 0},
+		Timeout: time.Minute}, 0)
 	switch {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case end.Class == proc.Exited && end.Exit == 0:
+	case why == "":
 		return nil
-	}
-	why := safetext.OneLine(said.String())
-	if why == "" {
-		why = fmt.Sprintf("%s, exit code %d", end.Class, end.Exit)
 	}
 	return &UnavailableError{fmt.Sprintf("%s cannot begin in the sandbox %s: %s; see that all it needs is on PATH or "+
 		"outside of your home, or name what it writes in the setting sandboxWritable", program, s.Mode, why)}
-}
-
-// looking is a box in which a program is only looked at.
-type looking struct {
-	proc.Box
-	only bool
-}
-
-// Enter implements proc.Box.
-func (l looking) Enter(s proc.Spec) (proc.SandboxedCommand, error) {
-	b, err := l.Box.Enter(s)
-	if err == nil && l.only {
-		for i, arg := range b.Spec.Argv {
-			if arg == inside.Entry && i+1 < len(b.Spec.Argv) {
-				b.Spec.Argv[i+1] = strings.Replace(b.Spec.Argv[i+1], "{", `{"look":true,`, 1)
-				b.Spec.Argv[i+1] = strings.Replace(b.Spec.Argv[i+1], ",}", "}", 1)
-				break
-			}
-		}
-	}
-	return b, err
 }
 
 // say tells what was chosen, what holds and what does not, and why it is not a better one.

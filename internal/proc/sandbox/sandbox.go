@@ -41,7 +41,14 @@ type cacheLayers struct {
 // maker makes boxes of one mode.
 type maker interface {
 	// enter returns what is run instead of s.
-	enter(u Use, s proc.Spec) (proc.SandboxedCommand, error)
+	enter(in box, s proc.Spec) (proc.SandboxedCommand, error)
+}
+
+// box is what one use runs something in.
+type box struct {
+	s    *Sandbox
+	u    Use
+	look bool // a program is only looked at there
 }
 
 // Close throws away what the run's boxes have used.
