@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // clone is the origin of a run on a laptop: the objects are there already, so only refs move. They do in one
@@ -160,7 +162,7 @@ func (c *clone) fetchRemote(ctx context.Context, branch string) string {
 // unasked is a door whose git asks the user nothing: what needs a password fails.
 func (c *clone) unasked(d door) door {
 	d.env = append(d.env[:len(d.env):len(d.env)], "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS_REQUIRE=never")
-	if c.config["core.sshcommand"] == "" && value(d.env, "GIT_SSH_COMMAND") == "" {
+	if c.config["core.sshcommand"] == "" && proc.Value(d.env, "GIT_SSH_COMMAND") == "" {
 		d.env = append(d.env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 	}
 	return d

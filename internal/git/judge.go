@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -455,7 +456,7 @@ func (j *JudgeTree) useModules(ctx context.Context) (lacking []string, err error
 	parts := []*part{j.parts[0]}
 	for i := 0; i < len(parts); i++ {
 		of := parts[i]
-		links, err := j.t.git.gitlinks(ctx, of.commit, value(of.git.env, "GIT_OBJECT_DIRECTORY"))
+		links, err := j.t.git.gitlinks(ctx, of.commit, proc.Value(of.git.env, "GIT_OBJECT_DIRECTORY"))
 		if err != nil {
 			return nil, err
 		}

@@ -22,8 +22,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // objects are what a repository stores: commits, and the files of each. Everything that reads or makes one is here; no
@@ -276,7 +274,7 @@ func (o *objects) entry(ctx context.Context, commit, name string) (e entry, ok b
 
 // directory is what a commit has in a directory, "" or with a slash at the end, by the path from the top.
 func (o *objects) directory(ctx context.Context, commit, dir string) (map[string]entry, error) {
-	lasts := func(map[string]entry) bool { return fullID.MatchString(commit) }
+	lasts := func(map[string]entry) bool { return isID(commit) }
 	return o.known.directories.once(commit+":"+dir, lasts, func() (map[string]entry, error) {
 		args := []string{"ls-tree", "-z", "--full-tree", commit}
 		if dir != "" {
@@ -302,9 +300,6 @@ func (o *objects) blob(ctx context.Context, e entry, most int) ([]byte, error) {
 	})
 	return []byte(text), err
 }
-
-// fullID matches a name that stands for one commit forever.
-var fullID = regex.Lazy(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // known are directories and files that were read. A commit never changes, so each question is asked once.
 type known struct {

@@ -192,7 +192,7 @@ func CheckoutOf(ctx context.Context, dir string, o Options, base, branch string)
 // beginAt settles base and head, and that the branch is ours to work on.
 func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 	names := append([]string{t.ref(), c.tip, t.recordRef(), "refs/tags/", t.archived("*")}, inTheWay(t.ref())...)
-	if !fullID.MatchString(base) {
+	if !isID(base) {
 		names = append(names, "refs/heads/"+base)
 	}
 	refs, _, err := c.refs(ctx, names...)

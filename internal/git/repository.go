@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // layBeside makes the harness's repository beside the checkout of a clone: a few files with what git would read in the
@@ -30,10 +31,10 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 	if who == nil {
 		who = identity(t.o.Identity)
 	} else {
-		t.o.Identity = Identity{value(who, "GIT_AUTHOR_NAME"), value(who, "GIT_AUTHOR_EMAIL")}
+		t.o.Identity = Identity{proc.Value(who, "GIT_AUTHOR_NAME"), proc.Value(who, "GIT_AUTHOR_EMAIL")}
 	}
-	t.by = person(value(who, "GIT_COMMITTER_NAME"), value(who, "GIT_COMMITTER_EMAIL"))
-	t.writer = person(value(who, "GIT_AUTHOR_NAME"), value(who, "GIT_AUTHOR_EMAIL"))
+	t.by = person(proc.Value(who, "GIT_COMMITTER_NAME"), proc.Value(who, "GIT_COMMITTER_EMAIL"))
+	t.writer = person(proc.Value(who, "GIT_AUTHOR_NAME"), proc.Value(who, "GIT_AUTHOR_EMAIL"))
 	if t.hash, t.sign = sha1.New, t.o.Sign; len(c.head.commit) == 2*sha256.Size {
 		t.hash = sha256.New
 	}
@@ -124,7 +125,7 @@ func (t *Tree) usersConfig(ctx context.Context, c *clone) (u usersConfig, err er
 	if err != nil {
 		return u, fmt.Errorf("reading the clone's configuration: %w", err)
 	}
-	home, xdg := value(t.o.Env, "HOME"), value(t.o.Env, "XDG_CONFIG_HOME")
+	home, xdg := proc.Value(t.o.Env, "HOME"), proc.Value(t.o.Env, "XDG_CONFIG_HOME")
 	if xdg == "" {
 		xdg = filepath.Join(home, ".config")
 	}

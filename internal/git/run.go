@@ -231,7 +231,7 @@ func usersEnvironment(given []string) []string {
 func usersDoor(given []string) []string {
 	env := append(environment(given), "GIT_OPTIONAL_LOCKS=0")
 	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"} {
-		if v := value(given, name); v != "" {
+		if v := proc.Value(given, name); v != "" {
 			env = append(env, name+"="+v)
 		}
 	}
@@ -248,15 +248,6 @@ type commandError struct {
 
 func (e *commandError) Error() string {
 	return fmt.Sprintf("git %s ended with exit code %d: %s", e.Command, e.Exit, lastLine(e.Stderr))
-}
-
-func value(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
-			return v
-		}
-	}
-	return ""
 }
 
 // bounded keeps the start of what is written to it.

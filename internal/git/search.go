@@ -45,7 +45,7 @@ func (o *objects) Files(ctx context.Context, commit string) ([]Entry, error) {
 			entries = append(entries, Entry{path, size})
 		}
 	}
-	if out.lost == 0 && fullID.MatchString(commit) {
+	if out.lost == 0 && isID(commit) {
 		o.known.directories.keep(commit+":", top)
 	}
 	return entries, nil
