@@ -190,8 +190,15 @@ func (a *attempt) openToAppend(path string) string {
 func makes(patterns ...string) try { return anywhere((*attempt).makeFile, patterns...) }
 
 func (a *attempt) makeFile(dir string) string {
+	if !a.isReal(dir) {
+		return ""
+	}
+	return makeIn(dir)
+}
+
+func makeIn(dir string) string {
 	path := filepath.Join(dir, fmt.Sprintf("probe-made-%d", os.Getpid()))
-	if !a.isReal(dir) || open(os.O_WRONLY|os.O_CREATE|os.O_EXCL, path) == "" {
+	if open(os.O_WRONLY|os.O_CREATE|os.O_EXCL, path) == "" {
 		return ""
 	}
 	os.Remove(path)
@@ -254,8 +261,8 @@ func onVictim(do func(pid int) error) try {
 	}
 }
 
-// isReal reports whether a path leads to what the test has put there, and not to what a sandbox has put in its place. It
-// is true of what the test did not put there.
+// isReal reports whether a path leads to what the test has put there, and not to what a sandbox has put in its place. What
+// the test did not put there is as real as what it lies in, or a mount of its own, which is taken as real.
 func (a *attempt) isReal(path string) bool {
 	var stat unix.Stat_t
 	path = filepath.Clean(path)
@@ -267,7 +274,19 @@ func (a *attempt) isReal(path string) bool {
 		return false
 	}
 	inode, known := a.Inodes[path]
-	return !known || stat.Ino == inode
+	if !known {
+		return mountOf(path) != mountOf(filepath.Dir(path)) || a.isReal(filepath.Dir(path))
+	}
+	return stat.Ino == inode
+}
+
+// mountOf is the number of the mount that a path is on; 0 if that cannot be known.
+func mountOf(path string) uint64 {
+	var stat unix.Statx_t
+	if unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_MNT_ID, &stat) != nil {
+		return 0
+	}
+	return stat.Mnt_id
 }
 
 // processes are the directories of all processes that can be seen, except the probes.

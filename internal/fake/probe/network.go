@@ -106,7 +106,7 @@ var networkProbes = []probe{
 	}},
 
 	{works, "write the worktree", agent, makes("$here")},
-	{works, "write its home", everyone, makes("$own")},
+	{works, "write its home", everyone, anywhere(func(_ *attempt, dir string) string { return makeIn(dir) }, "$own")},
 	{works, "write temporary files", everyone, makes("$tmp")},
 	{works, "have its model answer", agent, func(a *attempt) string { return askModel(a.earlier()) }},
 	{works, "a server of its own", everyone, func(*attempt) string {
