@@ -169,7 +169,7 @@ func TestServeSetup(t *testing.T) {
 	alice.sees(200, []string{"issues.labeled", "handed on"})
 	alice.open(s.url + "/setup")
 	alice.submit("/setup/secret", nil)
-	alice.sees(200, []string{"the one before it counts as well, until"})
+	alice.sees(200, []string{"The one before it counts for another hour"})
 	another := s.hub.AddIssue("alice", "demo", fake.Issue{Title: "Another", Body: "It is missing.", Author: "alice"})
 	s.hub.Label("alice", "demo", another, "other", "alice")
 	s.until("a delivery with the new secret", func() bool {

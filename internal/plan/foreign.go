@@ -76,7 +76,10 @@ func fillStory(story map[string]json.RawMessage, place int) {
 	}
 	var on []json.RawMessage
 	if json.Unmarshal(story["dependsOn"], &on) == nil && on != nil {
-		story["dependsOn"], _ = marshal(safetext.Map(on, idText), nil)
+		for i := range on {
+			on[i] = idText(on[i])
+		}
+		story["dependsOn"], _ = marshal(on, nil)
 	}
 	if id := story["id"]; id != nil {
 		story["id"] = idText(id)

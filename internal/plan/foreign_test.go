@@ -42,7 +42,7 @@ func TestReadPlan(t *testing.T) {
 			`story US-001 depends on "X", which is no story of the plan; add it, or take it out of dependsOn`},
 		"not JSON": {`{`, false, "line 1, column 1: this is not JSON: unexpected end of JSON input; must be " +
 			"one object, without comments and without a comma after the last item"},
-		"foreign": {`{"project":"P","userStories":[{"id":1,"title":"T","acceptanceCriteria":["c"]}]}`, true, ""},
+		"foreign": {`{"project":"P","userStories":[{"id":1,"title":"T","acceptanceCriteria":["c"],"dependencies":[]}]}`, true, ""},
 		"foreign, empty": {`{"project":"P","userStories":[{"id":1.5,"title":"T","acceptanceCriteria":[],"passes":"yes"}]}`,
 			true, "story number 1: id is 1.5 (a number); must be a string\nstory number 1: acceptanceCriteria is empty; " +
 				"must be a list with at least one string\nstory number 1: passes is \"yes\" (a string); must be true or false"},
