@@ -19,7 +19,7 @@ FUZZ          ?= .
 export CGO_ENABLED = 0
 export GOFLAGS = -trimpath
 
-.PHONY: all help build test every lint systems ceilings fmt bench bench-loops fuzz demo demo-app pictures recording site site-build messages e2e notices vulnerabilities install clean release-build release-rehearsal rehearsal
+.PHONY: all help build test every lint systems ceilings fmt bench bench-loops fuzz demo pictures recording site site-build messages e2e notices vulnerabilities install clean release-build release-rehearsal rehearsal
 
 all: build lint test ## build, lint and test: what a change has to pass
 
@@ -70,9 +70,6 @@ demo: SAYS = Building bin/ralph, then playing two runs with scripted agents and 
 demo: THEN = about 15 seconds
 demo: build ## show two runs, with a stand-in for GitHub and scripted agents
 	go run ./internal/fake/demo -ralph bin/ralph
-
-demo-app: build ## show ralph serve to somebody with a browser, with a stand-in for GitHub and scripted agents
-	go run ./internal/fake/demo -ralph bin/ralph -app
 
 pictures: build ## make the pictures of README and docs anew: the demo's comment and report, in Chromium
 	go run ./internal/fake/demo -ralph bin/ralph -keep bin/demo

@@ -15,8 +15,7 @@ type appState struct {
 	organisations map[string][]string // their owners, by lower login
 	manifests     map[string]*App     // Apps that no one has asked the credentials of, by code
 	signIns       map[string]*signIn  // people who come back to an App, by code
-	waiting       []func()            // deliveries that wait, oldest first
-	sending       bool
+	last          <-chan struct{}     // closed when the newest delivery was sent; nil: there is none
 }
 
 // App is a GitHub App. It writes as SLUG[bot].

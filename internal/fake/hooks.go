@@ -68,20 +68,19 @@ func (g *GitHub) Deliver(owner, name, event string, payload []byte) error {
 	return nil
 }
 
-// Delivered waits until every delivery was sent.
+// Delivered waits until every delivery so far was sent.
 func (g *GitHub) Delivered(ctx context.Context) error {
-	for {
-		g.mu.Lock()
-		idle := !g.sending
-		g.mu.Unlock()
-		if idle {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(5 * time.Millisecond):
-		}
+	g.mu.Lock()
+	last := g.last
+	g.mu.Unlock()
+	if last == nil {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-last:
+		return nil
 	}
 }
 
@@ -138,27 +137,17 @@ func (g *GitHub) send(a *App, in *installation, event string, repo int64, o obje
 	}
 }
 
-// enqueue has a delivery sent in its turn, by one goroutine that lives while there are any. Callers hold the lock.
+// enqueue has a delivery sent after the one before it. Callers hold the lock.
 func (g *GitHub) enqueue(a *App, d *Delivery) {
 	d.ID = g.id()
-	g.waiting = append(g.waiting, func() { g.post(a, d) })
-	if g.sending {
-		return
-	}
-	g.sending = true
+	before, sent := g.last, make(chan struct{})
+	g.last = sent
 	go func() {
-		for {
-			g.mu.Lock()
-			if len(g.waiting) == 0 {
-				g.sending = false
-				g.mu.Unlock()
-				return
-			}
-			next := g.waiting[0]
-			g.waiting = g.waiting[1:]
-			g.mu.Unlock()
-			next()
+		defer close(sent)
+		if before != nil {
+			<-before
 		}
+		g.post(a, d)
 	}()
 }
 

@@ -40,59 +40,29 @@ const (
 	refreshTime = 184 * 24 * time.Hour
 )
 
-// pages is a title, a text, and a form if there are buttons.
-var pages = template.Must(template.New("").Parse(`<!doctype html><html lang="en"><meta charset="utf-8"><title>{{.Title}}</title>
-<body><main><h1>{{.Title}}</h1><p>{{.Text}}</p>{{if .Buttons}}
-<form method="post" action="{{.Action}}">
-{{range $name, $value := .Hidden}}<input type="hidden" name="{{$name}}" value="{{$value}}">{{end}}
-{{with .Logins}}<label>Account <select name="{{$.Account}}">{{range .}}<option>{{.}}</option>{{end}}</select></label>{{end}}
-{{with .Name}}<label>GitHub App name <input name="name" value="{{.}}" required maxlength="34"></label>{{end}}
-{{if eq .Account "owner"}}<label>Only these repositories <input name="repositories" placeholder="all"></label>{{end}}
-{{range .Buttons}}<button name="{{.Name}}" value="{{.Value}}">{{.Text}}</button>
-{{end}}</form>{{end}}</main>`))
+// pageText is a title, a text and, with an action, a form whose fields a test fills.
+var pageText = template.Must(template.New("").Parse(`<!doctype html><html lang="en"><meta charset="utf-8"><title>{{.Title}}</title>
+<body><h1>{{.Title}}</h1><p>{{.Text}}</p>{{if .Action}}<form method="post" action="{{.Action}}">
+{{range $name, $value := .Fields}}<input type="hidden" name="{{$name}}" value="{{$value}}">{{end}}<button>OK</button></form>{{end}}`))
 
 type pageData struct {
 	Title, Text, Action string
-	Account, Name       string // what is asked: the name of the field of an account, and the App's name
-	Hidden              map[string]string
-	Logins              []string
-	Buttons             []button
+	Fields              map[string]string
 }
-
-type button struct{ Name, Value, Text string }
 
 func show(w http.ResponseWriter, status int, d pageData) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_ = pages.Execute(w, d) // the browser may be gone
+	_ = pageText.Execute(w, d) // the browser may be gone
 }
 
 func refusePage(w http.ResponseWriter, status int, text string) {
 	show(w, status, pageData{Title: http.StatusText(status), Text: text})
 }
 
-// people are whom a browser can be, in the order in which they came. Callers hold the lock.
-func (g *GitHub) people() []string {
-	var all []*user
-	for _, u := range g.users {
-		if !u.bot && g.organisations[strings.ToLower(u.login)] == nil {
-			all = append(all, u)
-		}
-	}
-	slices.SortFunc(all, func(a, b *user) int { return int(a.id - b.id) })
-	var logins []string
-	for _, u := range all {
-		logins = append(logins, u.login)
-	}
-	return logins
-}
-
 func (g *GitHub) clientApp(clientID string) *App {
 	return first(g.apps, func(a *App) bool { return clientID != "" && a.OAuth.ClientID == clientID })
 }
-
-var authorizing = []string{"client_id", "redirect_uri", "state", "code_challenge", "code_challenge_method",
-	"response_type"}
 
 // authorize is the page on which someone lets an App know who they are, and what its buttons do.
 func (g *GitHub) authorize(w http.ResponseWriter, r *http.Request) {
@@ -118,14 +88,11 @@ func (g *GitHub) authorize(w http.ResponseWriter, r *http.Request) {
 		g.problems = append(g.problems, "sign-in: there is no state, without which others can sign a user in")
 	}
 	if r.Method == http.MethodGet {
-		hidden := map[string]string{}
-		for _, name := range authorizing {
-			hidden[name] = form.Get(name)
+		fields := map[string]string{}
+		for name := range form {
+			fields[name] = form.Get(name)
 		}
-		hidden["redirect_uri"] = redirect
-		show(w, http.StatusOK, pageData{Title: "Authorize " + app.name, Action: "/login/oauth/authorize", Hidden: hidden,
-			Account: "login", Logins: g.people(),
-			Buttons: []button{{"authorize", "1", "Authorize " + app.name}, {"authorize", "0", "Cancel"}}})
+		show(w, http.StatusOK, pageData{Title: "Authorize " + app.name, Action: "/login/oauth/authorize", Fields: fields})
 		return
 	}
 	back := url.Values{"state": {form.Get("state")}}
@@ -247,7 +214,6 @@ func readManifest(text string) (*manifest, error) {
 
 // newApp is the page that a manifest leads to, with the button that makes the App.
 func (g *GitHub) newApp(w http.ResponseWriter, r *http.Request) {
-	owner := r.PathValue("owner")
 	text := r.PostFormValue("manifest")
 	m, err := readManifest(text)
 	if err != nil || r.Method != http.MethodPost {
@@ -255,13 +221,8 @@ func (g *GitHub) newApp(w http.ResponseWriter, r *http.Request) {
 		refusePage(w, http.StatusUnprocessableEntity, fmt.Sprint("Error: ", err))
 		return
 	}
-	label := "Create GitHub App"
-	if owner != "" {
-		label += " for " + owner
-	}
-	show(w, http.StatusOK, pageData{Title: "Create GitHub App", Action: "/settings/apps", Name: m.Name,
-		Hidden:  map[string]string{"manifest": text, "state": r.URL.Query().Get("state"), "owner": owner},
-		Buttons: []button{{"create", "", label}}})
+	show(w, http.StatusOK, pageData{Title: "Create GitHub App", Action: "/settings/apps", Fields: map[string]string{
+		"manifest": text, "name": m.Name, "state": r.URL.Query().Get("state"), "owner": r.PathValue("owner")}})
 }
 
 // createApp makes the App and sends the browser back with a code, which gets its credentials once.
@@ -279,8 +240,14 @@ func (g *GitHub) createApp(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	owner := r.PostFormValue("owner")
-	if people := g.people(); owner == "" && len(people) > 0 {
-		owner = people[0]
+	if owner == "" { // for whoever is signed in, which is the first person here
+		var first *user
+		for _, u := range g.users {
+			if !u.bot && (first == nil || u.id < first.id) {
+				first = u
+			}
+		}
+		owner = first.login
 	}
 	code := hex.EncodeToString([]byte(rand.Text()[:20]))
 	g.manifests[code] = &App{
@@ -319,22 +286,14 @@ func (g *GitHub) convertManifest(r *request) answer {
 // installApp is the page on which an App is installed, and what its button does.
 func (g *GitHub) installApp(w http.ResponseWriter, r *http.Request) {
 	defer g.lock()()
-	i := slices.IndexFunc(g.apps, func(a *App) bool { return a.Slug == r.PathValue("app") })
-	if i < 0 {
+	app := first(g.apps, func(a *App) bool { return a.Slug == r.PathValue("app") })
+	if app == nil {
 		refusePage(w, http.StatusNotFound, "There is no such App.")
 		return
 	}
-	app := g.apps[i]
 	if r.Method == http.MethodGet {
-		var owners []string
-		for _, one := range g.repos {
-			if !slices.Contains(owners, one.owner) {
-				owners = append(owners, one.owner)
-			}
-		}
-		slices.Sort(owners)
-		show(w, http.StatusOK, pageData{Title: "Install " + app.name, Action: r.URL.Path, Account: "owner", Logins: owners,
-			Hidden: map[string]string{"state": r.URL.Query().Get("state")}, Buttons: []button{{"install", "", "Install"}}})
+		show(w, http.StatusOK, pageData{Title: "Install " + app.name, Action: r.URL.Path,
+			Fields: map[string]string{"state": r.URL.Query().Get("state")}})
 		return
 	}
 	chosen := strings.FieldsFunc(r.PostFormValue("repositories"), func(c rune) bool { return c == ',' || c == ' ' })

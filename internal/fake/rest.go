@@ -9,7 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -179,44 +179,34 @@ func (g *GitHub) handle(rt *route, r *request) (a answer) {
 	return rt.handle(g, r)
 }
 
+var placeholder = regexp.MustCompile(`\{(\w+)(\.\.\.)?\}`)
+
+// paths are the patterns of the routes as regular expressions.
+var paths = sync.OnceValue(func() (all []*regexp.Regexp) {
+	for _, rt := range routes() {
+		all = append(all, regexp.MustCompile("^"+placeholder.ReplaceAllStringFunc(rt.pattern, func(p string) string {
+			m := placeholder.FindStringSubmatch(p)
+			return "(?P<" + m[1] + ">" + map[string]string{"": "[^/]+", "...": ".+"}[m[2]] + ")"
+		})+"$"))
+	}
+	return all
+})
+
 // match finds the route of a path.
 func match(method, escaped string) (found *route, parts map[string]string) {
-	for _, rt := range routes() {
-		if rt.method != method {
+	for i, rt := range routes() {
+		path := paths()[i]
+		m := path.FindStringSubmatch(escaped)
+		if m == nil || rt.method != method {
 			continue
 		}
-		if values, ok := matchPattern(strings.Split(rt.pattern, "/"), strings.Split(escaped, "/")); ok {
-			return &rt, values
+		parts = map[string]string{}
+		for i, name := range path.SubexpNames() {
+			parts[name], _ = url.PathUnescape(m[i]) // package http has read the path
 		}
+		return &rt, parts
 	}
 	return nil, nil
-}
-
-func matchPattern(pattern, path []string) (map[string]string, bool) {
-	values := map[string]string{}
-	for i, p := range pattern {
-		name, isVar := strings.CutPrefix(p, "{")
-		name, rest := strings.CutSuffix(strings.TrimSuffix(name, "}"), "...")
-		if rest { // takes all but what the pattern has after it
-			after := len(path) - (len(pattern) - i - 1)
-			if after <= i {
-				return nil, false
-			}
-			path = append(append(slices.Clone(path[:i]), strings.Join(path[i:after], "/")), path[after:]...)
-		}
-		if i >= len(path) || (path[i] == "" && i > 0) || (!isVar && path[i] != p) {
-			return nil, false
-		}
-		if !isVar {
-			continue
-		}
-		plain, err := url.PathUnescape(path[i])
-		if err != nil {
-			return nil, false
-		}
-		values[name] = plain
-	}
-	return values, len(pattern) == len(path)
 }
 
 // found is v; GitHub answers 404 when it does not exist.

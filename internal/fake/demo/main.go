@@ -17,7 +17,6 @@ import (
 func main() {
 	ralph := flag.String("ralph", "bin/ralph", "the ralph `program` to show")
 	keep := flag.String("keep", "", "the `directory` for the comment and the report of the successful run")
-	app := flag.Bool("app", false, "show ralph serve in a browser instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -25,15 +24,10 @@ func main() {
 		stop() // a second signal ends the process immediately
 	}()
 	s, err := newStage(*ralph, os.Stdout)
-	switch {
-	case err != nil:
+	if err != nil {
 		err = fmt.Errorf("setting the stage: %w", err)
-	case *app:
-		err = s.app(ctx)
-	default:
+	} else {
 		err = s.run(ctx, *keep, os.Stdout)
-	}
-	if s != nil {
 		s.close()
 	}
 	switch {
