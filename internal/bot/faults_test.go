@@ -36,7 +36,7 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 			} else if tt.want == "was transferred to" {
 				w.gh.TransferIssue(owner, name, w.issue, w.gh.AddIssue(owner, name, fake.Issue{Title: "Elsewhere"}))
 			} else {
-				w.gh.SetRules(owner, name, "ralph/issue-1", fake.Rule{Type: "required_signatures"})
+				w.gh.SetRules(owner, name, "ralph/issue-1", "required_signatures")
 			}
 			result, err := w.label("alice")
 			text := result.Reason

@@ -360,8 +360,8 @@ func (g *GitHub) ahead(r *repo, base, head string) bool {
 
 // headSHA is a pull request's head: the branch as it is, or as it was before it was deleted.
 func (g *GitHub) headSHA(r *repo, is *issue) string {
-	if is.pull.headRepo == "" {
-		if sha := g.branchSHA(r, is.pull.head); sha != "" {
+	if is.pull.HeadRepo == "" {
+		if sha := g.branchSHA(r, is.pull.Head); sha != "" {
 			is.pull.headSHA = sha
 		}
 	}

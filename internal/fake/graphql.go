@@ -191,7 +191,7 @@ func (g *GitHub) finishPull(t *token, v variables) object {
 					*to = given
 				}
 			}
-			is.pull.draft, is.UpdatedAt = false, g.time()
+			is.pull.Draft, is.UpdatedAt = false, g.time()
 			return object{mutation: object{"pullRequest": object{"isDraft": false}},
 				"updatePullRequest": object{"pullRequest": object{"closed": is.Closed}}}
 		}

@@ -229,8 +229,8 @@ func (g *GitHub) requestReviewers(r *request) answer {
 		}
 	}
 	for _, login := range in.Reviewers {
-		if !named(is.pull.requested, login) {
-			is.pull.requested, is.pull.requests = append(is.pull.requested, login), append(is.pull.requests, login)
+		if !named(is.pull.Requested, login) {
+			is.pull.Requested, is.pull.Requests = append(is.pull.Requested, login), append(is.pull.Requests, login)
 		}
 	}
 	return created(g.pullShape(r.repo, is))

@@ -43,7 +43,6 @@ func TestLimitedTokens(t *testing.T) {
 		{Value: "pulls", Kind: fake.Actions, Permissions: fake.Permissions{"pull_requests": "write"}},
 		{Value: "classic", Login: owner, Kind: fake.PAT, Scopes: []string{"read:org"}},
 		{Value: "whole", Login: owner, Kind: fake.PAT, Scopes: []string{"repo", "workflow"}},
-		{Value: "sso", Login: owner, Kind: fake.PAT, SSO: "https://github.com/orgs/alice/sso?authorization_request=A"},
 	} {
 		s.AddLimitedToken(token)
 	}
@@ -68,8 +67,6 @@ func TestLimitedTokens(t *testing.T) {
 		{"classic", "GET", "/repos/alice/demo/issues/1", "", 200, "", "X-OAuth-Scopes", "read:org"},
 		{"classic", "POST", comment, `{"body":"x"}`, 404, "Not Found", "X-Accepted-OAuth-Scopes", "public_repo, repo"},
 		{"whole", "POST", comment, `{"body":"x"}`, 201, "", "X-OAuth-Scopes", "repo, workflow"},
-		{"sso", "GET", "/repos/alice/demo/issues/1", "", 403, "SAML enforcement", "X-GitHub-SSO",
-			"required; url=https://github.com/orgs/alice/sso?authorization_request=A"},
 		{"fine", "POST", "/repos/alice/demo/check-runs", `{"name":"n","head_sha":"` + sha + `"}`, 403,
 			"Resource not accessible by personal access token", "", ""},
 	} {

@@ -35,7 +35,7 @@ func (g *GitHub) listPulls(r *request) answer {
 	r.onlyOpen()
 	var found []*issue
 	for _, is := range r.repo.issues {
-		if is.pull == nil || is.Closed || (q.Get("base") != "" && q.Get("base") != is.pull.base) ||
+		if is.pull == nil || is.Closed || (q.Get("base") != "" && q.Get("base") != is.pull.Base) ||
 			(head != "" && !strings.EqualFold(head, headLabel(r.repo, is))) {
 			continue
 		}
@@ -47,10 +47,10 @@ func (g *GitHub) listPulls(r *request) answer {
 
 func headLabel(r *repo, is *issue) string {
 	owner := r.owner
-	if is.pull.headRepo != "" {
-		owner, _ = splitName(is.pull.headRepo)
+	if is.pull.HeadRepo != "" {
+		owner, _ = splitName(is.pull.HeadRepo)
 	}
-	return owner + ":" + is.pull.head
+	return owner + ":" + is.pull.Head
 }
 
 func (g *GitHub) createPull(r *request) answer {
@@ -77,13 +77,13 @@ func (g *GitHub) createPull(r *request) answer {
 		return invalid("PullRequest", "title", "custom", "title is too long (maximum is 256 characters)")
 	}
 	if slices.ContainsFunc(r.repo.issues, func(is *issue) bool {
-		return is.pull != nil && !is.Closed && is.pull.headRepo == "" && is.pull.head == head && is.pull.base == in.Base
+		return is.pull != nil && !is.Closed && is.pull.HeadRepo == "" && is.pull.Head == head && is.pull.Base == in.Base
 	}) {
 		return invalid("PullRequest", "", "custom",
 			fmt.Sprintf("A pull request already exists for %s:%s.", r.repo.owner, head))
 	}
 	is := g.open(r.repo, Issue{Title: in.Title, Body: in.Body, Author: r.token.Login})
-	is.pull = &pull{id: g.id(), head: head, base: in.Base, draft: in.Draft}
+	is.pull = &pull{Pull: Pull{Head: head, Base: in.Base, Draft: in.Draft}, id: g.id()}
 	g.subjectHappened(r.repo, is, "opened", is.Author)
 	return created(g.fullPullShape(r.repo, is))
 }
@@ -102,7 +102,7 @@ func (g *GitHub) editPull(r *request) answer {
 	case in.Base != nil && g.branchSHA(r.repo, *in.Base) == "":
 		return invalid("PullRequest", "base", "invalid", "")
 	}
-	for to, from := range map[*string]*string{&is.Title: in.Title, &is.Body: in.Body, &is.pull.base: in.Base} {
+	for to, from := range map[*string]*string{&is.Title: in.Title, &is.Body: in.Body, &is.pull.Base: in.Base} {
 		if from != nil {
 			*to = *from
 		}
@@ -125,9 +125,9 @@ func (g *GitHub) Merge(owner, name string, number int, by string) string {
 	r, is := g.mustPull(owner, name, number)
 	g.user(by)
 	is.pull.mergeSHA = cmp.Or(g.mergeCommit(r, is, by), g.headSHA(r, is))
-	is.pull.merged, is.pull.mergedBy, is.Closed, is.UpdatedAt = true, by, true, g.time()
+	is.pull.Merged, is.pull.mergedBy, is.Closed, is.UpdatedAt = true, by, true, g.time()
 	defer g.subjectHappened(r, is, "closed", by)
-	if is.pull.base != r.defaultBranch {
+	if is.pull.Base != r.defaultBranch {
 		return is.pull.mergeSHA
 	}
 	for _, m := range closing.FindAllStringSubmatch(is.Body, -1) {
@@ -142,14 +142,14 @@ func (g *GitHub) Merge(owner, name string, number int, by string) string {
 
 // mergeCommit merges the head into the base; empty when the head does not exist. Callers hold the lock.
 func (g *GitHub) mergeCommit(r *repo, is *issue, by string) string {
-	base, head := g.branchSHA(r, is.pull.base), g.headSHA(r, is)
+	base, head := g.branchSHA(r, is.pull.Base), g.headSHA(r, is)
 	if base == "" || !g.hasCommit(r, head) {
 		return ""
 	}
 	tree, err := runGit(r.gitDir, "", "merge-tree", "--write-tree", base, head)
 	sha := ""
 	if err == nil {
-		sha, err = g.commit(r, is.pull.base, g.identity(by),
+		sha, err = g.commit(r, is.pull.Base, g.identity(by),
 			fmt.Sprintf("Merge pull request #%d from %s\n\n%s", is.Number, headLabel(r, is), is.Title),
 			"merge "+head+"\nM 040000 "+tree+" \n")
 	}

@@ -44,7 +44,6 @@ var routes = sync.OnceValue(func() []route {
 		{"POST", "/graphql", "", (*GitHub).graphql},
 		{"GET", "/user", "", (*GitHub).getUser},
 		{"GET", "/user/installations/{id}/repositories", "", (*GitHub).listUserRepositories},
-		{"GET", "/rate_limit", "", (*GitHub).getRateLimit},
 		{"GET", "/orgs/{organisation}/memberships/{login}", "members=read", (*GitHub).getMembership},
 		{"GET", repo, "metadata=read", (*GitHub).getRepo},
 		{"GET", repo + "/collaborators/{login}", "metadata=read", (*GitHub).isCollaborator},

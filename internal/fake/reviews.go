@@ -148,7 +148,7 @@ func (g *GitHub) review(r *repo, is *issue, v Review) *Review {
 	v.At = cmp.Or(v.At, g.time())
 	added := &v
 	is.pull.reviews = append(is.pull.reviews, added)
-	is.pull.requested = slices.DeleteFunc(is.pull.requested, func(l string) bool { return strings.EqualFold(l, v.Author) })
+	is.pull.Requested = slices.DeleteFunc(is.pull.Requested, func(l string) bool { return strings.EqualFold(l, v.Author) })
 	is.UpdatedAt = g.time()
 	return added
 }

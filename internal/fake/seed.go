@@ -23,6 +23,7 @@ func (g *GitHub) AddRepo(owner, name, defaultBranch string) error {
 	g.repos[key] = &repo{
 		id: g.id(), owner: owner, name: name, defaultBranch: defaultBranch, gitDir: dir,
 		permissions: map[string]string{strings.ToLower(owner): "admin"},
+		settings:    repoSettings{protections: map[string]Protection{}, rules: map[string][]string{}},
 	}
 	return nil
 }
@@ -106,7 +107,7 @@ func (g *GitHub) AddPull(owner, name string, p Pull) int {
 	}
 	is := g.open(r, Issue{Title: p.Title, Body: p.Body, Author: p.Author, Labels: p.Labels,
 		Closed: p.State == "closed" || p.Merged})
-	is.pull = &pull{id: g.id(), head: p.Head, base: p.Base, headRepo: p.HeadRepo, draft: p.Draft, merged: p.Merged}
+	is.pull = &pull{Pull: p, id: g.id()}
 	g.subjectHappened(r, is, "opened", is.Author)
 	return is.Number
 }

@@ -17,25 +17,15 @@ type ActionsSettings struct {
 
 // Protection is the protection of a branch.
 type Protection struct {
-	RequiredReviews  int      // approvals
 	RequiredChecks   []string // names of checks
 	RequireSignature bool
-	RestrictPushes   bool // to no one
-	EnforceAdmins    bool
-}
-
-// Rule is one rule of a ruleset on a branch: {"required_signatures", nil}, {"pull_request",
-// {"required_approving_review_count": 1}}.
-type Rule struct {
-	Type       string
-	Parameters map[string]any
 }
 
 type repoSettings struct {
 	actions             ActionsSettings
 	secrets, orgSecrets []string
 	protections         map[string]Protection // by branch
-	rules               map[string][]Rule     // by branch
+	rules               map[string][]string   // types of rules by branch: "required_signatures"
 	// noPulls refuses pull requests of workflows. Of a repository whose settings no one has set it is not so.
 	noPulls bool
 }
@@ -68,21 +58,13 @@ func (g *GitHub) SetPrivate(owner, name string, private bool) {
 // ProtectBranch protects a branch. Nothing is enforced: it is only told.
 func (g *GitHub) ProtectBranch(owner, name, branch string, p Protection) {
 	defer g.lock()()
-	s := &g.mustRepo(owner, name).settings
-	if s.protections == nil {
-		s.protections = map[string]Protection{}
-	}
-	s.protections[branch] = p
+	g.mustRepo(owner, name).settings.protections[branch] = p
 }
 
-// SetRules sets the rules that rulesets put on a branch. Nothing is enforced: they are only told.
-func (g *GitHub) SetRules(owner, name, branch string, rules ...Rule) {
+// SetRules sets the types of the rules that rulesets put on a branch. Nothing is enforced: they are only told.
+func (g *GitHub) SetRules(owner, name, branch string, rules ...string) {
 	defer g.lock()()
-	s := &g.mustRepo(owner, name).settings
-	if s.rules == nil {
-		s.rules = map[string][]Rule{}
-	}
-	s.rules[branch] = slices.Clone(rules)
+	g.mustRepo(owner, name).settings.rules[branch] = rules
 }
 
 func (g *GitHub) getActionsPermissions(r *request) answer {
@@ -120,35 +102,16 @@ func (g *GitHub) getProtection(r *request) answer {
 	if !protected {
 		return failure(http.StatusNotFound, "Branch not protected")
 	}
-	o := object{"enforce_admins": object{"enabled": p.EnforceAdmins}, "required_signatures": object{"enabled": p.RequireSignature}}
+	o := object{"required_signatures": object{"enabled": p.RequireSignature}}
 	if len(p.RequiredChecks) > 0 {
-		o["required_status_checks"] = object{"contexts": p.RequiredChecks, "checks": checksOf(p.RequiredChecks)}
-	}
-	if p.RequiredReviews > 0 {
-		o["required_pull_request_reviews"] = object{"required_approving_review_count": p.RequiredReviews}
-	}
-	if p.RestrictPushes {
-		o["restrictions"] = object{"users": []object{}, "teams": []object{}, "apps": []object{}}
+		o["required_status_checks"] = object{"contexts": p.RequiredChecks}
 	}
 	return ok(o)
 }
 
-func checksOf(names []string) []object {
-	var all []object
-	for _, name := range names {
-		all = append(all, object{"context": name, "app_id": nil})
-	}
-	return all
-}
-
 func (g *GitHub) listRules(r *request) answer {
-	return page(g, r, r.repo.settings.rules[r.parts["branch"]], func(rule Rule) object {
-		o := object{"type": rule.Type, "ruleset_source_type": "Repository", "ruleset_source": r.repo.String(),
-			"ruleset_id": 1}
-		if rule.Parameters != nil {
-			o["parameters"] = rule.Parameters
-		}
-		return o
+	return page(g, r, r.repo.settings.rules[r.parts["branch"]], func(rule string) object {
+		return object{"type": rule, "ruleset_source_type": "Repository", "ruleset_source": r.repo.String(), "ruleset_id": 1}
 	})
 }
 
@@ -156,14 +119,4 @@ func (g *GitHub) listRules(r *request) answer {
 func (g *GitHub) getRuleset(r *request) answer {
 	return ok(object{"id": 1, "name": "signed", "source_type": "Repository", "source": r.repo.String(),
 		"enforcement": "active", "current_user_can_bypass": "never"})
-}
-
-func (g *GitHub) getRateLimit(*request) answer {
-	limit := func(limit int) object {
-		return object{"limit": limit, "used": 1, "remaining": limit - 1, "reset": g.time().Unix() + 3600}
-	}
-	return ok(object{
-		"rate":      limit(5000),
-		"resources": object{"core": limit(5000), "search": limit(30), "graphql": limit(5000)},
-	})
 }

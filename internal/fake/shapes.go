@@ -129,15 +129,15 @@ func (g *GitHub) pullShape(r *repo, is *issue) object {
 		"id": p.id, "node_id": pullNode(is), "html_url": g.pullPage(r, is), "number": is.Number, "state": state(is),
 		"title": is.Title, "body": text(is.Body), "user": g.userShape(is.Author), "labels": g.labelShapes(r, is),
 		"created_at": stamp(is.CreatedAt), "updated_at": stamp(is.UpdatedAt), "merge_commit_sha": text(p.mergeSHA),
-		"requested_reviewers": g.userShapes(p.requested), "draft": p.draft,
-		"head": end(p.headRepo, p.head, g.headSHA(r, is)), "base": end("", p.base, g.branchSHA(r, p.base)),
+		"requested_reviewers": g.userShapes(p.Requested), "draft": p.Draft,
+		"head": end(p.HeadRepo, p.Head, g.headSHA(r, is)), "base": end("", p.Base, g.branchSHA(r, p.Base)),
 	}
 }
 
 // fullPullShape is what an answer about a single pull request adds to one in a list.
 func (g *GitHub) fullPullShape(r *repo, is *issue) object {
 	o := g.pullShape(r, is)
-	o["merged"] = is.pull.merged
+	o["merged"] = is.pull.Merged
 	if is.pull.mergedBy != "" {
 		o["merged_by"] = g.userShape(is.pull.mergedBy)
 	}
@@ -149,7 +149,7 @@ func (g *GitHub) fullPullShape(r *repo, is *issue) object {
 func (g *GitHub) pullsAt(r *repo, sha string) []object {
 	found := []object{}
 	for _, is := range r.issues {
-		if is.pull != nil && !is.Closed && is.pull.headRepo == "" && g.headSHA(r, is) == sha {
+		if is.pull != nil && !is.Closed && is.pull.HeadRepo == "" && g.headSHA(r, is) == sha {
 			found = append(found, object{"number": is.Number})
 		}
 	}

@@ -60,8 +60,7 @@ type Pull struct {
 	NodeID   string
 	URL      string // the page's
 	Labels   []string
-	// Assignees and Requested are reading only: whom it is given to, and of whom a review is needed. Requests are all
-	// that were made, each of which told someone.
+	// Requested and Requests are reading only: of whom a review is needed, and all requests, each of which told someone.
 	Requested, Requests []string
 }
 
@@ -107,19 +106,15 @@ type comment struct {
 	reactions []*Reaction
 }
 
+// pull is what a pull request has besides its issue. Of Pull, it keeps what an issue has not.
 type pull struct {
-	id         int64
-	head, base string
-	headRepo   string
-	draft      bool
-	merged     bool
-	requested  []string // for a review
-	requests   []string // all requests for one, each of which notified someone
-	headSHA    string   // last seen
-	mergedBy   string
-	mergeSHA   string
-	reviews    []*Review
-	threads    []*thread
+	Pull
+	id       int64
+	headSHA  string // last seen
+	mergedBy string
+	mergeSHA string
+	reviews  []*Review
+	threads  []*thread
 }
 
 func (r *repo) String() string { return r.owner + "/" + r.name }
@@ -241,14 +236,11 @@ func (g *GitHub) Pulls(owner, name string) []Pull {
 }
 
 func (g *GitHub) readPull(r *repo, is *issue) Pull {
-	return Pull{
-		Number: is.Number, Title: is.Title, Body: is.Body, Author: is.Author,
-		Head: is.pull.head, Base: is.pull.base, HeadRepo: is.pull.headRepo, Draft: is.pull.draft,
-		State: state(is), Merged: is.pull.merged, NodeID: pullNode(is), URL: g.pullPage(r, is),
-		Labels:    slices.Clone(is.Labels),
-		Requested: slices.Clone(is.pull.requested),
-		Requests:  slices.Clone(is.pull.requests),
-	}
+	p := is.pull.Pull
+	p.Number, p.Title, p.Body, p.Author, p.State = is.Number, is.Title, is.Body, is.Author, state(is)
+	p.NodeID, p.URL, p.Labels = pullNode(is), g.pullPage(r, is), slices.Clone(is.Labels)
+	p.Requested, p.Requests = slices.Clone(p.Requested), slices.Clone(p.Requests)
+	return p
 }
 
 func state(is *issue) string {

@@ -139,8 +139,6 @@ type Token struct {
 	Permissions  Permissions // of GITHUB_TOKEN, of an installation or of a fine-grained personal token
 	// Scopes make it a classic personal token, which may write with the scope repo or public_repo alone.
 	Scopes []string
-	// SSO is the address at which the token has to be let into an organization first; empty when it is.
-	SSO string
 }
 
 // AddLimitedToken lets a token in. Its login is github-actions[bot] when none is given and it is of the kind Actions.
@@ -192,11 +190,6 @@ func (g *GitHub) permit(rt *route, r *request) {
 	switch {
 	case (rt.needs == appOnly) != (t.Kind == appKind):
 		panic(failure(http.StatusUnauthorized, "A JSON web token could not be decoded, or is not taken here"))
-	case t.SSO != "" && r.repo != nil:
-		refused := failure(http.StatusForbidden, "Resource protected by organization SAML enforcement. "+
-			"You must grant your Personal Access token access to this organization.")
-		refused.header = http.Header{"X-Github-Sso": {"required; url=" + t.SSO}}
-		panic(refused)
 	case t.classic() && !reading && !t.writes():
 		refused := notFound()
 		refused.header = http.Header{"X-Accepted-Oauth-Scopes": {"public_repo, repo"}}

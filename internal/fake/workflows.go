@@ -233,24 +233,15 @@ func (g *GitHub) dispatchWorkflow(r *request) answer {
 	return answer{status: http.StatusNoContent}
 }
 
-// dispatchInputs are the inputs that a workflow file declares for workflow_dispatch; ok is false without that trigger.
+// dispatchInputs are the inputs that a workflow file declares for workflow_dispatch; ok is false without that trigger in
+// a map of triggers, which is how ralph writes them.
 func dispatchInputs(text string) (names []string, ok bool) {
-	var file struct{ On any }
+	var file struct {
+		On map[string]struct{ Inputs map[string]any }
+	}
 	if yaml.Unmarshal([]byte(text), &file) != nil {
 		return nil, false
 	}
-	switch on := file.On.(type) {
-	case string:
-		return nil, on == "workflow_dispatch"
-	case []any:
-		return nil, slices.Contains(on, any("workflow_dispatch"))
-	case map[string]any:
-		trigger, there := on["workflow_dispatch"]
-		if keys, is := trigger.(map[string]any); is {
-			inputs, _ := keys["inputs"].(map[string]any)
-			names = slices.Collect(maps.Keys(inputs))
-		}
-		return names, there
-	}
-	return nil, false
+	trigger, ok := file.On["workflow_dispatch"]
+	return slices.Collect(maps.Keys(trigger.Inputs)), ok
 }

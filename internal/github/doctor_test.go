@@ -69,8 +69,7 @@ func TestExamine(t *testing.T) {
 			s.ProtectBranch(owner, name, "main", fake.Protection{RequiredChecks: []string{"test"}})
 		}, "warning branch rules: A pull request to main takes the checks test, which do not start", Warning},
 		{"rulesets", aliceToken, func(s *stage) {
-			s.SetRules(owner, name, "main",
-				fake.Rule{Type: "required_signatures"})
+			s.SetRules(owner, name, "main", "required_signatures")
 		}, "warning branch rules: Commits on main must be signed.", Warning},
 	}
 	for _, tt := range tests {

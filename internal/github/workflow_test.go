@@ -91,7 +91,7 @@ func TestWorkflowStarts(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	start("cannot be started")
-	commit("on: [workflow_dispatch]\n")
+	commit("on: {workflow_dispatch: {}}\n")
 	start("Unexpected inputs provided")
 	commit("on: {workflow_dispatch: {inputs: {request: {type: string}}}}\n")
 	if f := fact(); f.Grade != OK {

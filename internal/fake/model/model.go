@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -38,8 +37,6 @@ type Server struct {
 
 	script []Turn
 	closed chan struct{}
-
-	answering atomic.Int64
 
 	mu       sync.Mutex
 	requests []Request
@@ -100,13 +97,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, p, q, s.record(r, &q))
 }
 
-// Answering is how many answers have begun and not ended.
-func (s *Server) Answering() int { return int(s.answering.Load()) }
-
 // answer plays a turn; number is the request's, from 1.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol, q question, number int) {
-	s.answering.Add(1)
-	defer s.answering.Add(-1)
 	script := s.script
 	if s.Other != nil {
 		if other := s.Other(q.body); len(other) > 0 {

@@ -13,25 +13,25 @@ import "fmt"
 //
 // It panics at an unknown name.
 func Scenario(name string) []Turn {
-	done := Turn{Text: "Written.\n<response>DONE</response>"}
-	switch name {
-	case "ok":
-		return []Turn{{Text: "I will write hello.txt.", Tools: []Tool{Write("hello.txt", "hello\n")}}, done}
-	case "text":
-		return []Turn{done}
-	case "long-command":
-		return []Turn{{Text: "This takes a while.",
-			Tools: []Tool{Bash("echo begun > begun.txt; sleep 600; echo ended > ended.txt")}}, done}
-	case "length":
-		return []Turn{{Measure: true}}
-	case "empty":
-		return []Turn{{}}
-	case "hang", "cut":
-		return []Turn{{Text: "I begin with", End: Ending(name)}}
-	case "refuse":
-		return []Turn{{Text: "I can't help with that.", End: Refuse}}
-	case "limit", "limit-reset", "overloaded", "server-error", "auth", "billing", "too-long":
-		return []Turn{{Fail: Failure(name)}}
+	turns, known := scenarios[name]
+	if !known {
+		panic(fmt.Sprintf("model: there is no scenario %q", name))
 	}
-	panic(fmt.Sprintf("model: there is no scenario %q", name))
+	return turns
+}
+
+var done = Turn{Text: "Written.\n<response>DONE</response>"}
+
+var scenarios = map[string][]Turn{
+	"ok":   {{Text: "I will write hello.txt.", Tools: []Tool{Write("hello.txt", "hello\n")}}, done},
+	"text": {done},
+	"long-command": {{Text: "This takes a while.",
+		Tools: []Tool{Bash("echo begun > begun.txt; sleep 600; echo ended > ended.txt")}}, done},
+	"length": {{Measure: true}},
+	"empty":  {{}},
+	"hang":   {{Text: "I begin with", End: Hang}},
+	"cut":    {{Text: "I begin with", End: Cut}},
+	"refuse": {{Text: "I can't help with that.", End: Refuse}},
+	"limit":  {{Fail: Limit}}, "limit-reset": {{Fail: LimitReset}}, "overloaded": {{Fail: Overloaded}},
+	"server-error": {{Fail: ServerError}}, "auth": {{Fail: Auth}}, "billing": {{Fail: Billing}}, "too-long": {{Fail: TooLong}},
 }

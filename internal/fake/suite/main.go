@@ -37,11 +37,9 @@ type results struct {
 func main() {
 	started := time.Now()
 	r := &results{out: os.Stdout, output: map[string]*strings.Builder{}, needs: map[string][]string{}}
-	runs, err := runs(os.Args[1:])
-	for _, args := range runs {
-		test := exec.Command("go", append([]string{"test", "-json"}, args...)...)
-		test.Stderr = os.Stderr
-		err = errors.Join(err, r.run(test))
+	args, err := arguments(os.Args[1:])
+	if err == nil {
+		err = r.run(args)
 	}
 	if file := os.Getenv("RALPH_TEST_SKIPPED"); file != "" {
 		err = errors.Join(err, os.WriteFile(file, []byte(strings.Join(r.wanting, "\n")), 0o600))
@@ -53,32 +51,27 @@ func main() {
 	}
 }
 
-// runs are the arguments of each go test. The list of -again has tests of one package together, and subtests of one
-// test.
-func runs(args []string) (runs [][]string, err error) {
+// arguments are those of go test. The list of -again has a package and a test of it in each line.
+func arguments(args []string) ([]string, error) {
 	if len(args) < 2 || args[0] != "-again" {
-		return [][]string{args}, nil
+		return args, nil
 	}
 	list, err := os.ReadFile(args[1])
 	args = slices.DeleteFunc(args[2:], func(arg string) bool { return arg == "./..." })
-	names := map[[2]string][]string{} // by package and parent
-	for _, test := range strings.Fields(strings.ReplaceAll(string(list), " ", "/")) {
-		i := strings.Index(test, "/Test")
-		parent, name := "", test[i+1:]
-		if at := strings.LastIndex(name, "/"); at > 0 {
-			parent, name = "^"+strings.ReplaceAll(name[:at], "/", "$/^")+"$/", name[at+1:]
-		}
-		key := [2]string{test[:i], parent}
-		names[key] = append(names[key], regexp.QuoteMeta(name))
+	var names, packages []string
+	for line := range strings.Lines(string(list)) {
+		in, test, _ := strings.Cut(strings.TrimSpace(line), " ")
+		names = append(names, "^"+strings.ReplaceAll(regexp.QuoteMeta(test), "/", "$/^")+"$")
+		packages = append(packages, in)
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(names), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
-		runs = append(runs, append(slices.Clone(args), "-run", key[1]+"^("+strings.Join(names[key], "|")+")$", key[0]))
-	}
-	return runs, err
+	slices.Sort(packages)
+	return append(append(args, "-run", strings.Join(names, "|")), slices.Compact(packages)...), err
 }
 
-// run prints what is worth seeing while the tests of one go test run.
-func (r *results) run(test *exec.Cmd) error {
+// run prints what is worth seeing while the tests run.
+func (r *results) run(args []string) error {
+	test := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	test.Stderr = os.Stderr
 	stdout, err := test.StdoutPipe()
 	if err == nil {
 		err = test.Start()
