@@ -10,23 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// checkRunInput is the body of a new check run and of a change to one. What is nil was not given.
-type checkRunInput struct {
-	Name        *string
-	HeadSHA     string  `json:"head_sha"`
-	ExternalID  *string `json:"external_id"`
-	DetailsURL  *string `json:"details_url"`
-	Status      *string
-	Conclusion  *string
-	StartedAt   *time.Time `json:"started_at"`
-	CompletedAt *time.Time `json:"completed_at"`
-	Output      *struct {
-		Title, Summary, Text string
-		Annotations          []Annotation
-	}
-	Actions any
-}
-
 // checksApp is the App that a token writes check runs for. People are refused: only Apps may.
 func checksApp(r *request) *App {
 	switch {
@@ -42,14 +25,11 @@ func checksApp(r *request) *App {
 
 func (g *GitHub) createCheckRun(r *request) answer {
 	app := checksApp(r)
-	var in checkRunInput
-	r.decode(&in)
-	if !isSHA(in.HeadSHA) || !g.hasCommit(r.repo, in.HeadSHA) {
-		return unprocessable("No commit found for SHA: " + in.HeadSHA)
+	c := g.fill(r, CheckRun{Status: "queued"})
+	if !isSHA(c.HeadSHA) || !g.hasCommit(r.repo, c.HeadSHA) {
+		return unprocessable("No commit found for SHA: " + c.HeadSHA)
 	}
-	c := g.checkRun(r.repo, app, *in.Name, in.HeadSHA)
-	g.fill(c, in)
-	return created(g.checkRunShape(r.repo, c))
+	return created(g.checkRunShape(r.repo, g.checkRun(r.repo, app, c)))
 }
 
 func (g *GitHub) editCheckRun(r *request) answer {
@@ -58,9 +38,7 @@ func (g *GitHub) editCheckRun(r *request) answer {
 		return failure(http.StatusForbidden,
 			fmt.Sprintf("Invalid app_id `%d` - check run can only be modified by the GitHub App that created it.", app.ID))
 	}
-	var in checkRunInput
-	r.decode(&in)
-	g.fill(c, in)
+	c.CheckRun = g.fill(r, c.CheckRun)
 	return ok(g.checkRunShape(r.repo, c))
 }
 
@@ -70,29 +48,33 @@ func (a Annotation) odd() bool {
 		utf8.RuneCountInString(a.Title) > 255
 }
 
-// fill puts what was given into a check run. Annotations are added to those that exist. Callers hold the lock.
-func (g *GitHub) fill(c *checkRun, in checkRunInput) {
-	for to, from := range map[*string]*string{
-		&c.Name: in.Name, &c.ExternalID: in.ExternalID, &c.DetailsURL: in.DetailsURL, &c.Status: in.Status,
-		&c.Conclusion: in.Conclusion,
-	} {
-		if from != nil {
-			*to = *from
+// fill is a check run with what a request gives. Annotations are added to those that exist. Callers hold the lock.
+func (g *GitHub) fill(r *request, was CheckRun) CheckRun {
+	in := struct {
+		CheckRun
+		Output *struct {
+			Title, Summary, Text string
+			Annotations          []Annotation
 		}
-	}
+		Actions any
+	}{CheckRun: was}
+	in.Status, in.Conclusion, in.CompletedAt = "", "", time.Time{}
+	r.decode(&in)
+	c := in.CheckRun
 	switch {
-	case in.Conclusion != nil || in.CompletedAt != nil:
+	case c.Conclusion != "" || !c.CompletedAt.IsZero():
 		c.Status, c.CompletedAt = "completed", g.time()
-	case in.Status != nil: // a run that is begun again
-		c.Conclusion, c.CompletedAt = "", time.Time{}
+	case c.Status == "": // otherwise a run is begun again
+		c.Status, c.Conclusion, c.CompletedAt = was.Status, was.Conclusion, was.CompletedAt
 	}
 	if out := in.Output; out != nil {
-		c.Title, c.Summary, c.Text = out.Title, out.Summary, out.Text
 		if slices.ContainsFunc(out.Annotations, Annotation.odd) {
 			panic(invalid("CheckRun", "annotations", "invalid", ""))
 		}
+		c.Title, c.Summary, c.Text = out.Title, out.Summary, out.Text
 		c.Annotations = append(c.Annotations, out.Annotations...)
 	}
+	return c
 }
 
 func (g *GitHub) getCheckRun(r *request) answer {
@@ -132,19 +114,23 @@ func (g *GitHub) commitOf(r *repo, ref string) string {
 	return cmp.Or(g.branchSHA(r, ref), g.read(r, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}"))
 }
 
-// CheckRun is one check run on a commit.
+// CheckRun is one check run on a commit, as requests give it.
 type CheckRun struct {
-	ID                   int64 // reading only
-	Name, HeadSHA        string
-	App                  string // the slug of the App that wrote it; github-actions when it is not given
-	ExternalID           string
-	DetailsURL           string
-	Status               string // queued, in_progress or completed; completed when there is a Conclusion, else in_progress
-	Conclusion           string // empty until it is completed
-	Title, Summary, Text string
-	Annotations          []Annotation
-	StartedAt            time.Time
-	CompletedAt          time.Time // zero until it is completed
+	ID          int64 `json:"-"` // reading only
+	Name        string
+	HeadSHA     string    `json:"head_sha"`
+	App         string    `json:"-"` // the slug of the App that wrote it; github-actions when it is not given
+	ExternalID  string    `json:"external_id"`
+	DetailsURL  string    `json:"details_url"`
+	Status      string    // queued, in_progress or completed; completed when there is a Conclusion, else in_progress
+	Conclusion  string    // empty until it is completed
+	StartedAt   time.Time `json:"started_at"`
+	CompletedAt time.Time `json:"completed_at"` // zero until it is completed
+
+	Title       string       `json:"-"`
+	Summary     string       `json:"-"`
+	Text        string       `json:"-"`
+	Annotations []Annotation `json:"-"`
 }
 
 // Annotation is a check run's remark on lines of a file.
@@ -181,13 +167,17 @@ func (r *repo) findCheckRun(id int64) *checkRun {
 	return first(r.checkRuns, func(c *checkRun) bool { return c.ID == id })
 }
 
-// checkRun adds a queued run of an App, in the App's suite of the commit. Callers hold the lock.
-func (g *GitHub) checkRun(r *repo, app *App, name, sha string) *checkRun {
-	s := g.suite(r, app, sha)
-	c := &checkRun{CheckRun: CheckRun{ID: g.id(), Name: name, HeadSHA: sha, App: app.Slug, Status: "queued",
-		StartedAt: g.time()}, app: app, suite: s}
-	r.checkRuns = append(r.checkRuns, c)
-	return c
+// checkRun adds a run of an App, in the App's suite of the commit. Callers hold the lock.
+func (g *GitHub) checkRun(r *repo, app *App, c CheckRun) *checkRun {
+	s := g.suite(r, app, c.HeadSHA)
+	c.ID, c.App, c.StartedAt = g.id(), app.Slug, cmp.Or(c.StartedAt, g.time())
+	if c.Conclusion != "" {
+		c.Status, c.CompletedAt = "completed", cmp.Or(c.CompletedAt, g.time())
+	}
+	c.Status = cmp.Or(c.Status, "in_progress")
+	added := &checkRun{CheckRun: c, app: app, suite: s}
+	r.checkRuns = append(r.checkRuns, added)
+	return added
 }
 
 func (g *GitHub) suite(r *repo, app *App, sha string) *suite {
@@ -220,32 +210,20 @@ func (g *GitHub) appOf(slug string) *App {
 func (g *GitHub) AddCheckRun(owner, name string, c CheckRun) int64 {
 	defer g.lock()()
 	r := g.mustRepo(owner, name)
-	added := g.checkRun(r, g.appOf(c.App), c.Name, c.HeadSHA)
-	c.ID, c.App, c.StartedAt = added.ID, added.app.Slug, cmp.Or(c.StartedAt, added.StartedAt)
-	if c.Conclusion != "" {
-		c.Status = "completed"
-	}
-	c.Status = cmp.Or(c.Status, "in_progress")
-	if c.Status == "completed" && c.CompletedAt.IsZero() {
-		c.CompletedAt = g.time()
-	}
-	c.Annotations = slices.Clone(c.Annotations)
-	added.CheckRun = c
+	added := g.checkRun(r, g.appOf(c.App), c)
 	if added.app == actionsApp {
 		g.jobOf(r, added)
 	}
 	return added.ID
 }
 
-// CheckRuns reads the check runs on a commit, oldest first, with their annotations.
+// CheckRuns reads the check runs on a commit, oldest first.
 func (g *GitHub) CheckRuns(owner, name, sha string) []CheckRun {
 	defer g.lock()()
 	var all []CheckRun
 	for _, c := range g.mustRepo(owner, name).checkRuns {
 		if c.HeadSHA == sha {
-			one := c.CheckRun
-			one.Annotations = slices.Clone(c.Annotations)
-			all = append(all, one)
+			all = append(all, c.CheckRun)
 		}
 	}
 	return all
@@ -285,13 +263,13 @@ func (s *suite) state(r *repo) (status, conclusion string) {
 	return "completed", conclusion
 }
 
-// Status is one commit status.
+// Status is one commit status, as requests give it.
 type Status struct {
-	Context string // default when it is not given
-	State   string // error, failure, pending or success
-	// Description and TargetURL may be empty.
-	Description, TargetURL string
-	Creator                string
+	Context     string // default when it is not given
+	State       string // error, failure, pending or success
+	Description string
+	TargetURL   string `json:"target_url"`
+	Creator     string `json:"-"`
 }
 
 type status struct {
@@ -327,19 +305,13 @@ func (g *GitHub) Statuses(owner, name, sha string) []Status {
 }
 
 func (g *GitHub) createStatus(r *request) answer {
-	var in struct {
-		State, Description, Context string
-		TargetURL                   string `json:"target_url"`
-	}
+	in := Status{Creator: r.token.Login}
 	r.decode(&in)
 	sha := r.parts["sha"]
 	if !isSHA(sha) || !g.hasCommit(r.repo, sha) {
 		return unprocessable("No commit found for SHA: " + sha)
 	}
-	s := g.status(r.repo, sha, Status{
-		Context: in.Context, State: in.State, Description: in.Description, TargetURL: in.TargetURL, Creator: r.token.Login,
-	})
-	return created(statusShape(s))
+	return created(statusShape(g.status(r.repo, sha, in)))
 }
 
 func statusShape(s *status) object {

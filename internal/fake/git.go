@@ -230,16 +230,7 @@ func (r *repo) refs() map[string]string {
 }
 
 // ref is what a full reference points to, empty if it does not exist.
-func (r *repo) ref(name string) string {
-	if !filepath.IsLocal(name) || !strings.HasPrefix(name, "refs/") {
-		return ""
-	}
-	text, err := os.ReadFile(filepath.Join(r.gitDir, filepath.FromSlash(name)))
-	if sha := strings.TrimSpace(string(text)); err == nil && isSHA(sha) {
-		return sha
-	}
-	return r.refs()[name]
-}
+func (r *repo) ref(name string) string { return r.refs()[name] }
 
 // packet is a line of git's protocol, of which flush ends a list.
 func packet(line string) string { return fmt.Sprintf("%04x%s", len(line)+4, line) }

@@ -272,25 +272,16 @@ func (g *GitHub) getHookConfig(r *request) answer {
 }
 
 func (g *GitHub) editHookConfig(r *request) answer {
-	var in struct {
-		URL         *string `json:"url"`
-		ContentType *string `json:"content_type"`
-		Secret      *string `json:"secret"`
-		InsecureSSL any     `json:"insecure_ssl"`
-	}
-	r.decode(&in)
 	hook := &r.token.app.Hook
-	if in.URL != nil {
-		hook.URL = *in.URL
+	in := struct {
+		URL, Secret string
+		ContentType string `json:"content_type"`
+		InsecureSSL any    `json:"insecure_ssl"`
+	}{URL: hook.URL, Secret: hook.Secret, ContentType: "json"}
+	r.decode(&in)
+	if in.ContentType != "json" && in.ContentType != "form" {
+		return failure(http.StatusUnprocessableEntity, "Validation Failed")
 	}
-	if in.Secret != nil {
-		hook.Secret = *in.Secret
-	}
-	if in.ContentType != nil {
-		if *in.ContentType != "json" && *in.ContentType != "form" {
-			return failure(http.StatusUnprocessableEntity, "Validation Failed")
-		}
-		hook.Form = *in.ContentType == "form"
-	}
+	*hook = Hook{URL: in.URL, Secret: in.Secret, Form: in.ContentType == "form"}
 	return ok(g.hookShape(*hook))
 }

@@ -113,11 +113,11 @@ func (g *GitHub) reactToIssue(r *request) answer {
 
 func (g *GitHub) reactToComment(r *request) answer {
 	c := found(r.repo.findComment(r.number("id")))
-	return g.react(r, &c.reactions)
+	return g.react(r, &c.Reactions)
 }
 
 // react adds a reaction once: the second time GitHub answers 200 with the first.
-func (g *GitHub) react(r *request, to *[]*Reaction) answer {
+func (g *GitHub) react(r *request, to *[]Reaction) answer {
 	var in struct{ Content string }
 	r.decode(&in)
 	for _, re := range *to {
@@ -125,7 +125,7 @@ func (g *GitHub) react(r *request, to *[]*Reaction) answer {
 			return ok(g.reactionShape(re))
 		}
 	}
-	re := &Reaction{ID: g.id(), User: r.token.Login, Content: in.Content, At: g.time()}
+	re := Reaction{ID: g.id(), User: r.token.Login, Content: in.Content, At: g.time()}
 	*to = append(*to, re)
 	return created(g.reactionShape(re))
 }

@@ -90,23 +90,17 @@ func (g *GitHub) createPull(r *request) answer {
 
 func (g *GitHub) editPull(r *request) answer {
 	is := found(g.findPull(r))
-	var in struct {
-		Title, Body, Base *string
-	}
+	in := struct{ Title, Body, Base string }{is.Title, is.Body, is.pull.Base}
 	r.decode(&in)
 	switch {
-	case in.Title != nil && *in.Title == "":
+	case in.Title == "":
 		return invalid("PullRequest", "title", "missing_field", "")
-	case in.Body != nil && utf8.RuneCountInString(*in.Body) > mostCharacters:
+	case utf8.RuneCountInString(in.Body) > mostCharacters:
 		return invalid("PullRequest", "body", "custom", "body is too long (maximum is 65536 characters)")
-	case in.Base != nil && g.branchSHA(r.repo, *in.Base) == "":
+	case in.Base != is.pull.Base && g.branchSHA(r.repo, in.Base) == "":
 		return invalid("PullRequest", "base", "invalid", "")
 	}
-	for to, from := range map[*string]*string{&is.Title: in.Title, &is.Body: in.Body, &is.pull.Base: in.Base} {
-		if from != nil {
-			*to = *from
-		}
-	}
+	is.Title, is.Body, is.pull.Base = in.Title, in.Body, in.Base
 	is.UpdatedAt = g.time()
 	return ok(g.fullPullShape(r.repo, is))
 }

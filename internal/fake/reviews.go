@@ -62,7 +62,7 @@ func (g *GitHub) replyToReviewComment(r *request) answer {
 
 func (g *GitHub) reactToReviewComment(r *request) answer {
 	_, c := r.repo.findReviewComment(r.number("id"))
-	return g.react(r, &found(c).reactions)
+	return g.react(r, &found(c).Reactions)
 }
 
 // Review is one review of a pull request.
@@ -90,8 +90,6 @@ type ReviewComment struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	Reactions []Reaction // reading only
-	Resolved  bool       // the thread's; reading only
-	Outdated  bool       // the thread's; reading only
 }
 
 type thread struct {
@@ -103,9 +101,8 @@ type thread struct {
 
 type reviewComment struct {
 	ReviewComment
-	thread    *thread
-	editedAt  time.Time // zero when its text was never edited
-	reactions []*Reaction
+	thread   *thread
+	editedAt time.Time // zero when its text was never edited
 }
 
 // reviewComments are those of all threads in the order in which they were written.
@@ -216,9 +213,7 @@ func (g *GitHub) ReviewComments(owner, name string, pull int) []ReviewComment {
 	_, is := g.mustPull(owner, name, pull)
 	var all []ReviewComment
 	for _, c := range is.pull.reviewComments() {
-		one := c.ReviewComment
-		one.Reactions, one.Resolved, one.Outdated = values(c.reactions), c.thread.resolved, c.thread.outdated
-		all = append(all, one)
+		all = append(all, c.ReviewComment)
 	}
 	return all
 }

@@ -107,7 +107,7 @@ func (g *GitHub) commentShape(r *repo, c *comment) object {
 	}
 }
 
-func (g *GitHub) reactionShape(re *Reaction) object {
+func (g *GitHub) reactionShape(re Reaction) object {
 	return object{"id": re.ID, "user": g.userShape(re.User), "content": re.Content, "created_at": stamp(re.At)}
 }
 

@@ -92,7 +92,7 @@ type issue struct {
 	id        int64
 	editedAt  time.Time // zero when its text was never edited
 	comments  []*comment
-	reactions []*Reaction
+	reactions []Reaction
 	events    []*LabelEvent
 	movedTo   int // number of the issue that it was transferred to; 0: it was not
 	pull      *pull
@@ -100,10 +100,9 @@ type issue struct {
 
 type comment struct {
 	Comment
-	issue     *issue
-	editedAt  time.Time // zero when its text was never edited
-	editedBy  string    // empty when never, and when the account is gone
-	reactions []*Reaction
+	issue    *issue
+	editedAt time.Time // zero when its text was never edited
+	editedBy string    // empty when never, and when the account is gone
 }
 
 // pull is what a pull request has besides its issue. Of Pull, it keeps what an issue has not.
@@ -195,9 +194,7 @@ func (g *GitHub) Comments(owner, name string, number int) []Comment {
 	_, is := g.mustIssue(owner, name, number)
 	var all []Comment
 	for _, c := range is.comments {
-		one := c.Comment
-		one.Reactions = values(c.reactions)
-		all = append(all, one)
+		all = append(all, c.Comment)
 	}
 	return all
 }
@@ -206,7 +203,7 @@ func (g *GitHub) Comments(owner, name string, number int) []Comment {
 func (g *GitHub) Reactions(owner, name string, number int) []Reaction {
 	defer g.lock()()
 	_, is := g.mustIssue(owner, name, number)
-	return values(is.reactions)
+	return slices.Clone(is.reactions)
 }
 
 // LabelEvents reads which labels were put on an issue and taken off, oldest first.

@@ -106,7 +106,6 @@ type WorkflowRun struct {
 
 // Job is one job of a workflow run.
 type Job struct {
-	ID         int64 // reading only
 	Name       string
 	Conclusion string  // empty while it runs
 	Log        *string // nil when it does not exist, or no longer
@@ -137,11 +136,7 @@ func (g *GitHub) AddWorkflowRun(owner, name string, w WorkflowRun) (id int64, jo
 	r := g.mustRepo(owner, name)
 	added := g.run(r, w)
 	for _, j := range w.Jobs {
-		c := g.checkRun(r, actionsApp, j.Name, added.SHA)
-		c.Status = "in_progress"
-		if j.Conclusion != "" {
-			c.Status, c.Conclusion, c.CompletedAt = "completed", j.Conclusion, g.time()
-		}
+		c := g.checkRun(r, actionsApp, CheckRun{Name: j.Name, HeadSHA: added.SHA, Conclusion: j.Conclusion})
 		added.jobs = append(added.jobs, &job{run: added, check: c, log: j.Log})
 		jobs = append(jobs, c.ID)
 	}
