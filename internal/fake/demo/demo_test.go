@@ -51,7 +51,7 @@ func TestDemoOfNothing(t *testing.T) {
 	}
 	out := demonstrate(t, idle, 1)
 	for _, want := range []string{
-		"✗ There is a pull request for issue #1: none", "✗ There is a pull request with the work on issue #2",
+		"✗ There is a pull request for issue #1", "✗ There is a pull request with the work on issue #2",
 		"not everything is as it should be",
 	} {
 		if !strings.Contains(out, want) {

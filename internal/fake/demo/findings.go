@@ -14,49 +14,38 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// finding is a claim about the end. It is true if there is nothing otherwise.
+// finding is a claim about the end.
 type finding struct {
-	claim     string
-	otherwise string
+	claim string
+	holds bool
 }
 
 // findings compare the double and the jobs' exit codes with what ralph promises.
 func (s *stage) findings(ctx context.Context, solved, gaveUp int) []finding {
 	all := append(s.doneFindings(ctx, solved), s.failedFindings(gaveUp)...)
-	return append(all, that("Every request was one that GitHub understands", len(s.hub.Problems()) == 0,
-		strings.Join(s.hub.Problems(), "; ")))
-}
-
-// that is a finding; seen is what there is if it is not true.
-func that(claim string, holds bool, seen any) finding {
-	if holds {
-		return finding{claim: claim}
-	}
-	return finding{claim, fmt.Sprintf("it is %v", seen)}
+	return append(all, finding{"Every request was one that GitHub understands", len(s.hub.Problems()) == 0})
 }
 
 // doneFindings are about the issue that ralph solved. The checks run once more, on a clone of what was pushed.
 func (s *stage) doneFindings(ctx context.Context, exit int) []finding {
 	p, ok := s.pull(solvable)
 	if !ok {
-		return []finding{{"There is a pull request for issue #1", "none"}}
+		return []finding{{"There is a pull request for issue #1", false}}
 	}
 	said, _ := s.comment(p.Number, sticky)
-	told, _ := s.comment(p.Number, ended)
-	labels := s.hub.Issue(owner, name, solvable).Labels
+	_, told := s.comment(p.Number, ended)
 	return []finding{
-		that("The job of issue #1 succeeded", exit == 0, fmt.Sprintf("exit code %d", exit)),
-		that(fmt.Sprintf("Pull request #%d is open, ready for review, and closes issue #1", p.Number),
-			p.State == "open" && !p.Draft && strings.Contains(p.Body, "Closes #1"),
-			fmt.Sprintf("%q, draft %v", p.State, p.Draft)),
-		s.passes(ctx, "On its branch make test passes", "make", "test"),
-		s.passes(ctx, "On its branch 1 / 0 ends with exit code 3, which only the reviewer asked about", "sh", "-c",
-			"./calc.sh 1 / 0; test $? -eq 3"),
-		that("The requester is notified once: by a request for a review", len(p.Requested) == 1 && told.Body == "",
-			fmt.Sprintf("%q, asked %q", firstWords(told.Body), p.Requested)),
-		that("The comment that is kept up to date says that it is done after 3 iterations",
-			strings.Contains(said.Body, "Done after 3 iterations"), fmt.Sprintf("%q", firstWords(said.Body))),
-		that("Issue #1 is labelled ralph:review", slices.Equal(labels, []string{"ralph:review"}), labels),
+		{"The job of issue #1 succeeded", exit == 0},
+		{fmt.Sprintf("Pull request #%d is open, ready for review, and closes issue #1", p.Number),
+			p.State == "open" && !p.Draft && strings.Contains(p.Body, "Closes #1")},
+		{"On its branch make test passes", s.passes(ctx, "make", "test")},
+		{"On its branch 1 / 0 ends with exit code 3, which only the reviewer asked about",
+			s.passes(ctx, "sh", "-c", "./calc.sh 1 / 0; test $? -eq 3")},
+		{"The requester is notified once: by a request for a review", len(p.Requested) == 1 && !told},
+		{"The comment that is kept up to date says that it is done after 3 iterations",
+			strings.Contains(said.Body, "Done after 3 iterations")},
+		{"Issue #1 is labelled ralph:review",
+			slices.Equal(s.hub.Issue(owner, name, solvable).Labels, []string{"ralph:review"})},
 	}
 }
 
@@ -64,56 +53,52 @@ func (s *stage) doneFindings(ctx context.Context, exit int) []finding {
 func (s *stage) failedFindings(exit int) []finding {
 	p, ok := s.pull(hopeless)
 	if !ok {
-		return []finding{{"There is a pull request with the work on issue #2", "none"}}
+		return []finding{{"There is a pull request with the work on issue #2", false}}
 	}
 	where := git(s.hub, "for-each-ref", "--format=%(refname:short)", "refs/heads/wip")
 	state := git(s.hub, "show", where+":.ralph_state.md")
 	told, _ := s.comment(p.Number, failure)
-	labels := s.hub.Issue(owner, name, hopeless).Labels
 	return []finding{
-		that("The job of issue #2 failed", exit == 1, fmt.Sprintf("exit code %d", exit)),
-		that(fmt.Sprintf("Its work is kept on %s, with the state of the run", where),
-			strings.HasPrefix(where, "wip/ralph-fail-issue-2-") && strings.Contains(state, "task_id: issue-2"), where),
-		that(fmt.Sprintf("Pull request #%d is a draft, and the failure report on it names that branch", p.Number),
-			p.Draft && where != "" && strings.Contains(told.Body, where),
-			fmt.Sprintf("draft %v, %q", p.Draft, firstWords(told.Body))),
-		that("Issue #2 is labelled ralph:failed", slices.Equal(labels, []string{"ralph:failed"}), labels),
+		{"The job of issue #2 failed", exit == 1},
+		{fmt.Sprintf("Its work is kept on %s, with the state of the run", where),
+			strings.HasPrefix(where, "wip/ralph-fail-issue-2-") && strings.Contains(state, "task_id: issue-2")},
+		{fmt.Sprintf("Pull request #%d is a draft, and the failure report on it names that branch", p.Number),
+			p.Draft && where != "" && strings.Contains(told.Body, where)},
+		{"Issue #2 is labelled ralph:failed",
+			slices.Equal(s.hub.Issue(owner, name, hopeless).Labels, []string{"ralph:failed"})},
 	}
 }
 
-// passes runs a command in a fresh clone of the branch with the work.
-func (s *stage) passes(ctx context.Context, claim string, argv ...string) finding {
+// passes reports whether a command succeeds in a fresh clone of the branch with the work. It prints what the command
+// says otherwise.
+func (s *stage) passes(ctx context.Context, argv ...string) bool {
 	dir, err := os.MkdirTemp(s.dir, "clone-")
 	if err != nil {
-		return finding{claim, err.Error()}
+		return false
 	}
 	git(s.hub, "clone", "--quiet", "--branch", branch(solvable), s.hub.GitDir(owner, name), filepath.Join(dir, name))
 	var said bytes.Buffer
 	result, err := proc.Run(ctx, proc.Spec{
 		Argv: argv, Dir: filepath.Join(dir, name), Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: &said, Stderr: &said,
 	})
-	return that(claim, err == nil && result.Class == proc.Exited && result.Exit == 0,
-		fmt.Sprintf("%s, exit code %d: %s", result.Class, result.Exit, said.String()))
+	passed := err == nil && result.Class == proc.Exited && result.Exit == 0
+	if !passed {
+		s.screen.print(said.String())
+	}
+	return passed
 }
 
-// report is a text for people on the double.
-type report struct{ heading, meta, markdown string }
-
-// reports are what ralph left on the double for people.
-func (s *stage) reports() (parts []report) {
-	if p, ok := s.pull(solvable); ok {
-		at := fmt.Sprintf("pull request #%d", p.Number)
-		parts = append(parts, report{"P" + at[1:] + ": " + p.Title, p.State + ", " + readiness(p), p.Body})
-		if c, ok := s.comment(p.Number, sticky); ok {
-			parts = append(parts, report{"Comment on " + at, "kept up to date while it ran", c.Body})
+// reports are the texts that ralph left on the double for people.
+func (s *stage) reports() (texts []string) {
+	for _, p := range s.hub.Pulls(owner, name) {
+		texts = append(texts, fmt.Sprintf("Pull request #%d: %s\n\n%s", p.Number, p.Title, p.Body))
+		for _, kind := range []string{sticky, failure} {
+			if c, ok := s.comment(p.Number, kind); ok {
+				texts = append(texts, fmt.Sprintf("Comment on pull request #%d\n\n%s", p.Number, c.Body))
+			}
 		}
 	}
-	if p, ok := s.pull(hopeless); ok {
-		if c, ok := s.comment(p.Number, failure); ok {
-			parts = append(parts, report{"Failure report of issue #2", fmt.Sprintf("on the draft pull request #%d", p.Number), c.Body})
-		}
-	}
-	return parts
+	return texts
 }
 
 // What the bot's comments contain.

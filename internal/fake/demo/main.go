@@ -56,16 +56,16 @@ func (s *stage) run(ctx context.Context, keep string, out io.Writer) error {
 			return fmt.Errorf("keeping the reports: %w", err)
 		}
 	}
-	for _, r := range s.reports() {
-		fmt.Fprintf(out, "\n── %s · %s ──\n\n%s\n", r.heading, r.meta, unlink(r.markdown))
+	for _, text := range s.reports() {
+		fmt.Fprintf(out, "\n── %s\n", unlink(text))
 	}
 	fmt.Fprintln(out, "\nLooked up at the end:")
 	for _, f := range s.findings(ctx, solved, gaveUp) {
-		if f.otherwise == "" {
+		if f.holds {
 			fmt.Fprintln(out, "  ✓ "+f.claim)
 			continue
 		}
-		fmt.Fprintln(out, "  ✗ "+f.claim+": "+f.otherwise)
+		fmt.Fprintln(out, "  ✗ "+f.claim)
 		err = errors.New("not everything is as it should be: see the lines with ✗")
 	}
 	return err
