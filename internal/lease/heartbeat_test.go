@@ -75,20 +75,23 @@ func TestHeartbeat(t *testing.T) {
 		asked   string
 		cause   string // why the run ended; "": it goes on
 		logged  int
+		slow    time.Duration // that an answer takes
 	}{
 		{"it looks, and renews when a third of the time is over", 15, nil,
-			"look look look look look look extend look look look look look look extend look", "", 0},
+			"look look look look look look extend look look look look look look extend look", "", 0, 0},
 		{"an error is tried again, logged once, and so is its end", 6, []answered{{}, away, away, away},
-			"look look look look look look", "", 2},
-		{"two times away are two", 6, []answered{away, {}, away}, "look look look look look look", "", 4},
+			"look look look look look look", "", 2, 0},
+		{"two times away are two", 6, []answered{away, {}, away}, "look look look look look look", "", 4, 0},
 		{"a renewal that fails is tried at every beat", 20,
 			slices.Concat(make([]answered, 6), slices.Repeat([]answered{away}, 14)),
-			"look look look look look look" + strings.Repeat(" extend", 14), "", 1},
+			"look look look look look look" + strings.Repeat(" extend", 14), "", 1, 0},
 		{"a stop is heard, and the run is kept until it has ended", 8, []answered{{}, alice, bob},
-			"look look look look look look extend look", "asked to stop by alice", 1},
+			"look look look look look look extend look", "asked to stop by alice", 1, 0},
 		{"a stop is heard at a renewal", 7, append(make([]answered, 6), alice), "look look look look look look extend",
-			"asked to stop by alice", 1},
-		{"a lost run asks no more", 8, []answered{{}, lost}, "look look", "this process no longer holds issue-1: workflow run 78, attempt 1 has taken it over; see its status there", 1},
+			"asked to stop by alice", 1, 0},
+		{"a lost run asks no more", 8, []answered{{}, lost}, "look look", "this process no longer holds issue-1: workflow run 78, attempt 1 has taken it over; see its status there", 1, 0},
+		{"a remote too slow to answer is asked to renew several times before the lease ends", int(Time / (LookEvery + Patience)),
+			slices.Repeat([]answered{{err: context.DeadlineExceeded}}, 100), "look look extend extend extend", "", 1, Patience},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -103,6 +106,7 @@ func TestHeartbeat(t *testing.T) {
 				if !p.Beat(context.Background()) {
 					break
 				}
+				clock.pass(tt.slow)
 			}
 			if got := strings.Join(door.asked, " "); got != tt.asked {
 				t.Errorf("it asked %s\nwant %s", got, tt.asked)
