@@ -45,17 +45,11 @@ func (r repository) commit(files project) string {
 	for name, content := range files {
 		at := filepath.Join(r.dir, name)
 		if content == "" {
-			if err := os.Remove(at); err != nil {
-				r.t.Fatal(err)
-			}
+			noError(r.t, os.Remove(at))
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			r.t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte(content), 0o755); err != nil {
-			r.t.Fatal(err)
-		}
+		noError(r.t, os.MkdirAll(filepath.Dir(at), 0o755))
+		noError(r.t, os.WriteFile(at, []byte(content), 0o755))
 	}
 	r.git(nil, "", "add", "-A")
 	r.git(nil, "", "commit", "-qm", "c")
@@ -119,9 +113,7 @@ func replayed(t *testing.T, row baseTestsRow) (v loop.Verdict, command loop.Verd
 	}
 	run := func(at Input) loop.Verdict {
 		v, err := c.Run(t.Context(), at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		v.Check, v.Severity = c.Name(), loop.Hard
 		return v
 	}
@@ -141,9 +133,7 @@ func replayed(t *testing.T, row baseTestsRow) (v loop.Verdict, command loop.Verd
 		Commands: []*Command{c}, Tree: r, Overlay: r.overlay, Log: t.Logf,
 	}
 	v, err := b.Run(t.Context(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return v, command, r.git(nil, "", "rev-parse", "HEAD") + r.git(nil, "", "status", "--porcelain") + "=" + to
 }
 
@@ -214,12 +204,6 @@ func goProject(more project) project {
 // TestBaseTestsOfGo: whatever a change does to a test, the test as it was in the base says what it says.
 func TestBaseTestsOfGo(t *testing.T) {
 	const fails = "TestDiscount: TestDiscount as it was in the base fails on this change; the change "
-	table := "package shop\n\nimport \"testing\"\n\nfunc TestTable(t *testing.T) {\n\tfor n, want := range " +
-		"map[int]int{\n\t\t100: 10,\n\t\t5: 0,\n\t} {\n\t\tif got := Discount(n); got != want " +
-		"{\n\t\t\tt.Errorf(\"Discount(%d) = %d, want %d\", n, got, want)\n\t\t}\n\t}\n}\n"
-	golden := "package shop\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestGolden(t *testing.T) " +
-		"{\n\twant, _ := os.ReadFile(\"testdata/out.golden\")\n\tif got := fmt.Sprint(Discount(100)); got != string(want) " +
-		"{\n\t\tt.Errorf(\"got %s, want %s\", got, want)\n\t}\n}\n"
 	other := strings.ReplaceAll(strings.ReplaceAll(goTest1, "TestDiscount", "TestOther"), "Discount(100); got != 10",
 		"Other(); got != 1")
 	renamed := strings.ReplaceAll(goTest1, "Discount(100)", "Discount(100, 10)")
@@ -227,35 +211,13 @@ func TestBaseTestsOfGo(t *testing.T) {
 		{"the expected value is rewritten", "go", "go test -vet=off ./...", goProject(nil),
 			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "10", "0")},
 			[]string{fails + "edits shop_test.go"}},
-		{"an assertion is weaker", "go", "go test -vet=off -v ./...", goProject(nil),
-			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "got != 10", "got > 10")},
-			[]string{fails + "edits shop_test.go"}},
-		{"it is kept from running by a build tag", "go", "go test -vet=off ./...", goProject(nil),
-			project{"shop.go": goWrong, "shop_test.go": "//go:build slow\n\n" + goTest1},
-			[]string{fails + "edits shop_test.go"}},
-		{"it is skipped", "go", "go test -vet=off ./...", goProject(nil),
-			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "\tif got", "\tt.Skip()\n\tif got")},
-			[]string{fails + "edits shop_test.go"}},
 		{"its file is renamed to one that does not run", "go", "go test -vet=off ./...", goProject(nil),
 			project{"shop.go": goWrong, "shop_test.go": "", "shop_test.go.txt": goTest1},
-			[]string{fails + "deletes shop_test.go"}},
-		{"it is deleted", "go", "go test -vet=off ./...", goProject(nil), project{"shop.go": goWrong, "shop_test.go": ""},
 			[]string{fails + "deletes shop_test.go"}},
 		{"another file ends all tests well", "go", "go test -vet=off ./...", goProject(nil),
 			project{"shop.go": goWrong, "main_test.go": "package shop\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc " +
 				"TestMain(m *testing.M) { os.Exit(0) }\n"},
 			[]string{fails + "adds main_test.go"}},
-		{"rows are taken out of a table", "go", "go test -vet=off ./...", goProject(project{"shop_test.go": table}),
-			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(table, "\t\t100: 10,\n", "")},
-			[]string{"TestTable: the change edits shop_test.go"}},
-		{"a golden file is rewritten", "go", "go test -vet=off ./...",
-			goProject(project{"shop_test.go": golden, "testdata/out.golden": "10"}),
-			project{"shop.go": goWrong, "testdata/out.golden": "0"},
-			[]string{"TestGolden: the change edits testdata/out.golden"}},
-		{"what is tested is replaced by a mock", "go", "go test -vet=off ./...", goProject(nil),
-			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "\tif got",
-				"\tDiscount := func(int) int { return 10 }\n\tif got")},
-			[]string{fails + "edits shop_test.go"}},
 		{"a changed signature does not hide the others", "go", "go test -vet=off ./...",
 			goProject(project{"other.go": "package shop\n\nfunc Other() int { return 1 }\n", "other_test.go": other}),
 			project{"shop.go": "package shop\n\nfunc Discount(n, by int) int { return n / by }\n", "shop_test.go": renamed,
@@ -265,9 +227,6 @@ func TestBaseTestsOfGo(t *testing.T) {
 		{"no check runs it, and the package that runs ends in the name of its directory", "go", "go test -vet=off -v .", goProject(project{"op/more_test.go": "package op\n\nimport \"testing\"\n\nfunc TestOp(t *testing.T) {}\n"}),
 			project{"op/more_test.go": "package op\n", "shop.go": goShop + "\nvar More = 1\n"},
 			[]string{"op/more_test.go: no check runs op/more_test.go, so it was not compared; the change edits"}},
-		{"honest: a changed signature", "go", "go test -vet=off ./...", goProject(nil),
-			project{"shop.go": "package shop\n\nfunc Discount(n, by int) int { return n / by }\n", "shop_test.go": renamed},
-			[]string{"shop_test.go: could not be compared; the change edits shop_test.go"}},
 		{"a new test passes without the change", "go", "go test -vet=off ./...", goProject(nil),
 			project{"shop.go": goFix, "more_test.go": strings.ReplaceAll(goTest1, "TestDiscount", "TestFix")},
 			[]string{"TestFix: passes without the change"}},
@@ -293,11 +252,7 @@ func TestBaseTestsOfGo(t *testing.T) {
 			nil},
 		{"honest: a renamed test beside a fix", "go", "go test -vet=off ./...", goProject(nil),
 			project{"shop.go": goFix, "shop_test.go": strings.ReplaceAll(goTest1, "TestDiscount", "TestDiscountOfTen")}, nil},
-		{"honest: a renamed test whose old form passes", "go", "go test -vet=off -v ./...", goProject(nil),
-			project{"shop_test.go": strings.ReplaceAll(goTest1, "TestDiscount", "TestDiscountOfTen")}, nil},
 		{"honest: a test that moved to another file", "go", "go test -vet=off ./...", goProject(nil),
 			project{"shop_test.go": "", "discount_test.go": goTest1}, nil},
-		{"honest: another file altogether", "go", "go test -vet=off ./...", goProject(nil), project{"README.md": "A shop.\n"},
-			nil},
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -72,12 +71,25 @@ func list(t *testing.T, where *tree, turn loop.Turn, c *checkout, commands ...st
 		l.Checks = append(l.Checks, &Command{Title: line, Line: line, Hard: !strings.Contains(line, "soft"), Timeout: time.Minute,
 			OnFailure: OnFailure{TruncateChars: 5000}, Place: placeIn(dir)})
 	}
-	l.Checks = append(l.Checks, &Review{
-		Checkout: func(context.Context, string) (Checkout, error) { return c, nil },
-		Prompt:   func(context.Context, Input) (string, error) { return "judge", nil },
-		Ask:      func(context.Context, Checkout, string) (loop.Turn, error) { return turn, nil },
-	})
+	l.Checks = append(l.Checks, reader(c, func(string) loop.Turn { return turn }))
 	return l
+}
+
+// reader is a reviewer in a checkout, which answers what it is asked.
+func reader(in Checkout, answer func(prompt string) loop.Turn) *Review {
+	return &Review{
+		Checkout: func(context.Context, string) (Checkout, error) { return in, nil },
+		Prompt:   func(context.Context, Input) (string, error) { return "judge", nil },
+		Ask:      func(_ context.Context, _ Checkout, prompt string) (loop.Turn, error) { return answer(prompt), nil },
+	}
+}
+
+// judge is what a list says of a run's newest iteration.
+func (l List) judge(t *testing.T, s loop.State) []loop.Verdict {
+	t.Helper()
+	verdicts, err := l.Judge(t.Context(), s)
+	noError(t, err)
+	return verdicts
 }
 
 // placeIn is a directory to run commands in, which has their logs too.
@@ -140,10 +152,7 @@ func TestJudge(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := &checkout{touched: tt.touched}
-			verdicts, err := list(t, &tree{}, tt.reviewer, c, tt.commands...).Judge(context.Background(), at(tt.turn, tt.commit))
-			if err != nil {
-				t.Fatal(err)
-			}
+			verdicts := list(t, &tree{}, tt.reviewer, c, tt.commands...).judge(t, at(tt.turn, tt.commit))
 			if got := words(verdicts); got != tt.want {
 				t.Errorf("verdicts %s, want %s\n%+v", got, tt.want, verdicts)
 			}
@@ -190,10 +199,7 @@ func TestTurnThatGaveUp(t *testing.T) {
 			} {
 				s = s.With(r)
 			}
-			verdicts, err := list(t, &tree{}, approves("t"), &checkout{}, "true").Judge(context.Background(), s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			verdicts := list(t, &tree{}, approves("t"), &checkout{}, "true").judge(t, s)
 			if got := words(verdicts); got != tt.want {
 				t.Errorf("verdicts %s, want %s\n%+v", got, tt.want, verdicts)
 			}
@@ -201,9 +207,8 @@ func TestTurnThatGaveUp(t *testing.T) {
 	}
 	s := at(broken, nothing)
 	s.Baseline = []loop.Verdict{{Check: "true", Tree: "t"}}
-	verdicts, err := list(t, &tree{}, approves("t"), &checkout{}, "true").Judge(context.Background(), s)
-	if err != nil || words(verdicts) != "-..+." {
-		t.Errorf("what failed on the base commit: %s, %v", words(verdicts), err)
+	if got := words(list(t, &tree{}, approves("t"), &checkout{}, "true").judge(t, s)); got != "-..+." {
+		t.Errorf("what failed on the base commit: %s", got)
 	}
 }
 
@@ -214,16 +219,13 @@ func TestReadAnswer(t *testing.T) {
 	fine := `{"verdict": "approve", "tree": "TREE", "summary": "fine", "issues": []}`
 	for name, tt := range map[string]struct{ text, structured, want string }{
 		"structured output":       {"", fine, "+fine"},
-		"an object at the end":    {"I think:\n" + issue, "", "-s"},
 		"a closing sentence":      {"Looked.\n```json\n" + fine + "\n```\nLet me know if I should look again.", "", "+fine"},
-		"nested objects":          {`{"a":1} {"verdict":"request_changes","tree":"TREE","summary":"{","issues":[{"problem":"{}"}]}`, "", "-{"},
 		"another object after it": {fine + ` {"a": 1}`, "", "+fine"},
 		"wrapped in an object":    {`{"ok":true,"result":` + fine + `,"summary":"Approved"}`, "", "+fine"},
 		"wrapped in a string":     {`{"result":"{\"verdict\": \"approve\", \"tree\": \"TREE\", \"summary\": \"fine\"}"}`, "", "+fine"},
 		"quoted, and once more":   {fine + "\n" + fine, "", "+fine"},
 		"capitals":                {`{"Verdict":"APPROVE","Tree":"TREE","Summary":"fine"}`, "", "+fine"},
 		"changes requested":       {`{"verdict":"Changes requested","tree":"TREE","summary":"s"}`, "", "-s"},
-		"a trailing comma":        {`{"verdict":"approve","tree":"TREE","summary":"fine","issues":[],}`, "", "+fine"},
 		"smart quotes":            {`{“verdict”: “approve”, “tree”: “TREE”, “summary”: “fine”, “issues”: []}`, "", "+fine"},
 		"smart quotes within":     {`{"verdict":"request_changes","tree":"TREE","summary":"“s”"}`, "", "-“s”"},
 		"wrapped lines":           {"{\"verdict\": \"approve\",\n\"tree\":\n\"0123456789abcdef012345\n6789abcdef01234567\", \"summary\": \"fi\nne\"}", "", "+fi ne"},
@@ -238,10 +240,8 @@ func TestReadAnswer(t *testing.T) {
 		"the form alone":         {`I was asked for {"verdict": "approve" or "request_changes", "tree": "TREE", "issues": []}`, "", "no verdict"},
 		"two verdicts":           {issue + "\nBut on second thought: " + fine, "", "holds 2 verdicts"},
 		"two in words":           {"Verdict: approve\nVerdict: request_changes\nTree: TREE", "", "holds 2 verdicts"},
-		"issues in words":        {"verdict: approve\ntree: TREE\nissues:\n- problem: it is wrong", "", "no verdict"},
 		"approves and complains": {`{"verdict":"approve","tree":"TREE","issues":[{"problem":"p"}]}`, "", "approves and names 1 issue"},
 		"rejects without a word": {`{"verdict":"request_changes","tree":"TREE","summary":" ","issues":[]}`, "", "names none"},
-		"another word":           {`{"verdict":"fine","tree":"TREE"}`, "", "not approve or request_changes"},
 		"no tree":                {`{"verdict":"approve"}`, "", "names no tree"},
 		"another tree":           {`{"verdict":"approve","tree":"` + other + `"}`, "", "about another tree than 0123456789ab"},
 		"no word on criteria":    {"", `{"verdict":"approve","tree":"TREE","summary":"","issues":[],"criteria":null}`, "+"},
@@ -294,14 +294,10 @@ func TestCriteriaOfAnAnswer(t *testing.T) {
 }
 
 func TestCommandTells(t *testing.T) {
-	dir := t.TempDir()
-	c := &Command{Title: "t", Line: `echo out; echo 'err"x' >&2; exit 3`, Hard: true, Timeout: time.Minute,
-		OnFailure: OnFailure{Hint: "look there", TruncateChars: 4}, Place: placeIn(dir)}
-	v, err := c.Run(context.Background(), Input{Iteration: loop.Iteration{N: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := filepath.Join(dir, "guardrail_2_echo_out_echo_err_x_2_exit_3.log")
+	c := command(t, `echo out; echo 'err"x' >&2; exit 3`)
+	c.OnFailure = OnFailure{Hint: "look there", TruncateChars: 4}
+	v := outcomeOf(t, c)
+	log := filepath.Join(c.Dir, "guardrail_1_echo_out_echo_err_x_2_exit_3.log")
 	want := `Guardrail "echo out; echo 'err"x' >&2; exit 3" failed with exit code 3.
 Hint: look there
 Output file: ` + log + `
@@ -349,24 +345,18 @@ func TestMessage(t *testing.T) { // S1-101…S1-103
 }
 
 func TestCommandThatIsMissing(t *testing.T) {
-	dir := t.TempDir()
 	for line, missing := range map[string]bool{"no-such-tool --all": true, "exit 1": false, ". ./no-such-file": false} {
-		c := &Command{Title: line, Line: line, Timeout: time.Minute, Place: placeIn(dir)}
-		v, err := c.Run(context.Background(), Input{})
-		if err != nil || v.Missing != missing || v.Pass {
-			t.Errorf("%q: missing = %v, %v (%s)", line, v.Missing, err, v.Reason)
+		if v := outcomeOf(t, command(t, line)); v.Missing != missing || v.Pass {
+			t.Errorf("%q: missing = %v (%s)", line, v.Missing, v.Reason)
 		}
 	}
 }
 
 func TestConsoleIsInert(t *testing.T) {
-	dir := t.TempDir()
 	var console strings.Builder
-	c := &Command{Line: `printf '::set-output name=x::y\nplain\n::add-mask::z'`,
-		Timeout: time.Minute, Place: Place{Dir: dir, Env: os.Environ(), LogDir: dir, Console: &console}}
-	if _, err := c.Run(context.Background(), Input{}); err != nil {
-		t.Fatal(err)
-	}
+	c := command(t, `printf '::set-output name=x::y\nplain\n::add-mask::z'`)
+	c.Console = &console
+	outcomeOf(t, c)
 	for line := range strings.Lines(console.String()) {
 		if strings.HasPrefix(strings.TrimSpace(line), "::") {
 			t.Errorf("a log command reaches the console: %q", line)
@@ -392,8 +382,7 @@ func TestSlug(t *testing.T) {
 func TestErrorsAreTheHarnesss(t *testing.T) {
 	l := list(t, &tree{}, silent, &checkout{})
 	l.Checks = []Check{&Review{Checkout: func(context.Context, string) (Checkout, error) {
-		return nil,
-			errors.New("disk full")
+		return nil, errors.New("disk full")
 	}}}
 	if _, err := l.Judge(context.Background(), at(claimed, changed)); err == nil ||
 		!strings.Contains(err.Error(), "running the check review: disk full") {
@@ -402,16 +391,8 @@ func TestErrorsAreTheHarnesss(t *testing.T) {
 }
 
 func TestBaselineRunsCommandsOnly(t *testing.T) {
-	l := list(t, &tree{}, silent, &checkout{}, "true", "false")
-	verdicts, err := l.Baseline(context.Background(), loop.State{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, v := range verdicts {
-		names = append(names, fmt.Sprint(v.Check, v.Pass))
-	}
-	if want := []string{"truetrue", "falsefalse"}; !reflect.DeepEqual(names, want) {
-		t.Errorf("baseline = %v, want %v", names, want)
+	verdicts, err := list(t, &tree{}, silent, &checkout{}, "true", "false").Baseline(t.Context(), loop.State{})
+	if err != nil || words(verdicts) != "+-" || verdicts[1].Check != "false" {
+		t.Errorf("baseline = %+v, %v", verdicts, err)
 	}
 }

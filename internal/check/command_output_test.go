@@ -29,9 +29,7 @@ func printed(t *testing.T, c *Command, text string, piece int) (console string, 
 		return proc.Result{Class: proc.Exited, Exit: 1}, nil
 	}
 	o, err := c.logged(context.Background(), "check.log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return shown.String(), o.output
 }
 

@@ -58,9 +58,7 @@ func TestReport(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := command(t, tt.line)
 			c.Dir = filepath.Join(c.Dir, "tree")
-			if err := os.Mkdir(c.Dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Mkdir(c.Dir, 0o755))
 			for name, content := range map[string]string{
 				"good": junitGood, "bad": junitBad, "skip": junitSkip, "error.sarif": sarifBad, "warning.sarif": sarifWarn,
 				"r.xml": tt.before, "../outside.xml": junitBad,
@@ -68,9 +66,7 @@ func TestReport(t *testing.T) {
 				if content == "" {
 					continue
 				}
-				if err := os.WriteFile(filepath.Join(c.Dir, name), []byte(content), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.WriteFile(filepath.Join(c.Dir, name), []byte(content), 0o644))
 			}
 			if c.Expect.Report = tt.report; c.Expect.Report == "" {
 				c.Expect.Report = "./r.xml"

@@ -63,23 +63,17 @@ func TestConcernsNeedANameEach(t *testing.T) {
 			l := list(t, &tree{}, silent, &checkout{})
 			l.Checks = []Check{fixed{WeakenedCheck, concerned("TestA", "TestB")}}
 			if row.reviewer != "" {
-				l.Checks = append(l.Checks, &Review{
-					Again:    Again,
-					Checkout: func(context.Context, string) (Checkout, error) { return &checkout{}, nil },
-					Prompt:   func(context.Context, Input) (string, error) { return "", nil },
-					Ask: func(context.Context, Checkout, string) (loop.Turn, error) {
-						asked++
-						return loop.Turn{Class: loop.OK, Structured: row.reviewer}, nil
-					},
+				r := reader(&checkout{}, func(string) loop.Turn {
+					asked++
+					return loop.Turn{Class: loop.OK, Structured: row.reviewer}
 				})
+				r.Again = Again
+				l.Checks = append(l.Checks, r)
 			}
 			l.Checks = append(l.Checks, Accepted{})
 			at := judged()
 			at.State.Accepted = row.accepted
-			verdicts, err := l.Judge(t.Context(), at.State)
-			if err != nil {
-				t.Fatal(err)
-			}
+			verdicts := l.judge(t, at.State)
 			i := slices.IndexFunc(verdicts, func(v loop.Verdict) bool { return v.Blocks() && v.Skipped == "" })
 			switch {
 			case i < 0 && row.blocks != "":

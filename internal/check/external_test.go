@@ -23,9 +23,7 @@ func TestWorkingDir(t *testing.T) {
 		os.WriteFile(filepath.Join(top, "file"), nil, 0o644),
 		os.Symlink("a/b", filepath.Join(top, "inside")), os.Symlink(outside, filepath.Join(top, "outside")),
 		os.Symlink("../..", filepath.Join(top, "a/up"))} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	for name, want := range map[string]string{
 		"": "", ".": "", "a": "a", "a/b/": "a/b", "./a/../a": "a", "inside": "a/b", "a/b/../..": "",
@@ -55,9 +53,7 @@ func TestCommandThatCannotRun(t *testing.T) {
 	c := verifier(t, task.External, task.Verification{Command: "true"})
 	c.Log = func(format string, args ...any) { logged = append(logged, format) }
 	c.Runner.LogDir = filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(c.Runner.LogDir, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(c.Runner.LogDir, nil, 0o644))
 	if v := verdictOf(t, c, promised("x")); v.Pass || !strings.HasPrefix(v.Reason, "Command failed: ") ||
 		len(logged) != 1 {
 		t.Errorf("verdict = %+v, logged %q", v, logged)

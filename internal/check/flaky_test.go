@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -105,15 +106,10 @@ func keepsBothLogs(t *testing.T, c *Command, v loop.Verdict) {
 // judgeOne runs one check and gives what was logged.
 func judgeOne(t *testing.T, s loop.State, where Tree, c *Command) ([]loop.Verdict, string) {
 	t.Helper()
-	l := list(t, &tree{}, silent, &checkout{})
 	var log []string
-	l.Tree, l.Checks = where, []Check{c}
-	l.Log = func(format string, args ...any) { log = append(log, fmt.Sprintf(format, args...)) }
-	verdicts, err := l.Judge(context.Background(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return verdicts, strings.Join(log, "\n")
+	l := List{Tree: where, Checks: []Check{c}, Clock: time.Now,
+		Log: func(format string, args ...any) { log = append(log, fmt.Sprintf(format, args...)) }}
+	return l.judge(t, s), strings.Join(log, "\n")
 }
 
 // TestFlakyLeavesTheTreeAlone: a check that changes tracked files is not run again, it judges something else. One that

@@ -45,9 +45,7 @@ func TestLacking(t *testing.T) {
 			s = s.With(loop.Record{Type: loop.Turned, Iteration: 2, Turn: &claimed})
 			s = s.With(loop.Record{Type: loop.Committed, Iteration: 2, Commit: &changed})
 			v, err := c.Run(t.Context(), Input{State: s, Iteration: *s.Last()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if v.Unfixable != tt.want || v.Unfixable != strings.HasPrefix(v.Reason, "the check cannot run here: ") {
 				t.Errorf("verdict = %+v", v)
 			}

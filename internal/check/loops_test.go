@@ -97,9 +97,7 @@ func readLoop(t *testing.T, c archive.Case) played {
 		default:
 			t.Fatalf("%s: what does %q mean?", p.name, line)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	for file, output := range c.Files {
 		name, which, _ := strings.Cut(file, " ")
@@ -143,9 +141,7 @@ func (p played) play(t *testing.T) (loop.State, loop.Step) {
 			s = s.With(r)
 		}
 		verdicts, err := p.list(t, p.sections[strings.TrimRight(word, "=!")]).Judge(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		s = s.With(loop.Record{Type: loop.Judged, At: now, Iteration: step.Iteration, Verdicts: verdicts})
 	}
 }
@@ -162,9 +158,7 @@ func (p played) commit(t *testing.T, s loop.State, n int, empty bool) loop.Commi
 		f = loop.FileChange{Path: fields[0]}
 		for _, count := range fields[1:] {
 			n, err := strconv.Atoi(count[1:])
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if count[0] == '+' {
 				f.Added = n
 			} else {

@@ -94,24 +94,27 @@ func given(patch string, before, after files) *diffscan.Changes {
 	}
 }
 
+// noError ends a test that cannot be made up.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func write(t testing.TB, dir string, tree files) {
 	t.Helper()
-	must := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	must(os.MkdirAll(dir, 0o755))
+	noError(t, os.MkdirAll(dir, 0o755))
 	for name, text := range tree {
 		to := filepath.Join(dir, strings.TrimRight(name, "*@"))
-		must(os.MkdirAll(filepath.Dir(to), 0o755))
+		noError(t, os.MkdirAll(filepath.Dir(to), 0o755))
 		switch {
 		case strings.HasSuffix(name, "@"):
-			must(os.Symlink(text, to))
+			noError(t, os.Symlink(text, to))
 		case strings.HasSuffix(name, "*"):
-			must(os.WriteFile(to, []byte(text), 0o755))
+			noError(t, os.WriteFile(to, []byte(text), 0o755))
 		default:
-			must(os.WriteFile(to, []byte(text), 0o644))
+			noError(t, os.WriteFile(to, []byte(text), 0o644))
 		}
 	}
 }
@@ -153,9 +156,7 @@ func judged() Input {
 func run(t testing.TB, c Check, at Input) loop.Verdict {
 	t.Helper()
 	v, err := c.Run(context.Background(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !v.Pass && v.Reason == "" {
 		t.Errorf("%s says no without a reason", c.Name())
 	}

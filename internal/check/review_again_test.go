@@ -77,18 +77,14 @@ func TestAskedAgain(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var prompts, pauses []string
-			r := &Review{
-				Checkout: func(context.Context, string) (Checkout, error) { return &checkout{touched: tt.touched}, nil },
-				Prompt:   func(context.Context, Input) (string, error) { return "judge", nil },
-				Ask: func(_ context.Context, _ Checkout, prompt string) (loop.Turn, error) {
-					prompts = append(prompts, prompt)
-					turn := tt.answers[len(prompts)-1]
-					turn.Usage = loop.Usage{Input: 5}
-					return turn, nil
-				},
-				Pause:   func(_ context.Context, d time.Duration, why string) { pauses = append(pauses, d.String()+" "+why) },
-				Promise: tt.promise, Again: Again, Log: t.Logf,
-			}
+			r := reader(&checkout{touched: tt.touched}, func(prompt string) loop.Turn {
+				prompts = append(prompts, prompt)
+				turn := tt.answers[len(prompts)-1]
+				turn.Usage = loop.Usage{Input: 5}
+				return turn
+			})
+			r.Pause = func(_ context.Context, d time.Duration, why string) { pauses = append(pauses, d.String()+" "+why) }
+			r.Promise, r.Again, r.Log = tt.promise, Again, t.Logf
 			judged := Input{State: at(claimed, changed), Iteration: *at(claimed, changed).Last()}
 			if tt.open != "" {
 				judged.Verdicts = []loop.Verdict{{Check: WeakenedCheck, Severity: loop.Soft,

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,16 +13,10 @@ import (
 
 // qa is a role that reads, with a promise of its own, which gives an answer.
 func qa(answer loop.Turn) *Review {
-	return &Review{
-		Role: task.QA, Promise: "QA_PASSED",
-		Checkout: func(context.Context, string) (Checkout, error) { return &checkout{}, nil },
-		Prompt:   func(context.Context, Input) (string, error) { return "judge", nil },
-		Ask: func(context.Context, Checkout, string) (loop.Turn, error) {
-			answer.Class = loop.OK
-			answer.Usage = loop.Usage{Input: 5}
-			return answer, nil
-		},
-	}
+	answer.Class, answer.Usage = loop.OK, loop.Usage{Input: 5}
+	r := reader(&checkout{}, func(string) loop.Turn { return answer })
+	r.Role, r.Promise = task.QA, "QA_PASSED"
+	return r
 }
 
 // TestPromiseOfAReviewer has a row for each way an approval and a promise go together, or do not.
@@ -122,9 +115,7 @@ func TestReviewersPromiseIsVerified(t *testing.T) {
 			r := qa(loop.Turn{Structured: tt.answer})
 			r.Verify = verifier(t, tt.method, tt.config)
 			r.Verify.Role, r.Verify.Criteria.Promise = task.QA, "QA_PASSED"
-			if err := os.WriteFile(filepath.Join(r.Verify.Runner.Dir, "given"), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(filepath.Join(r.Verify.Runner.Dir, "given"), nil, 0o644))
 			v := verdictOf(t, r, at(claimed, changed))
 			if v.Pass != tt.pass || v.Reason != tt.reason || v.Usage.Input != 5 || v.Role != task.QA ||
 				v.Verification != (tt.answer == approved) {

@@ -28,15 +28,20 @@ func FuzzReadAnswer(f *testing.F) {
 	})
 }
 
-// FuzzSought: a text is found in a stream however the stream is cut.
+// FuzzSought: a text is found in a stream however the stream is cut, and little of the stream is kept.
 func FuzzSought(f *testing.F) {
 	f.Add("aab", "aaab", uint8(2))
-	f.Add("needle", "a needle in hay", uint8(4))
+	hay := strings.Repeat("ab", 500)
+	for size := range 40 {
+		f.Add("needle in hay", hay+"needle in hay"+hay, uint8(size))
+	}
 	f.Add("", "", uint8(0))
 	f.Fuzz(func(t *testing.T, text, stream string, size uint8) {
 		look := Expect{Contains: []string{text}, NotContains: []string{"aaaa"}}.sought()
 		for chunk := range slices.Chunk([]byte(stream), int(size)+1) {
-			_, _ = look.Write(chunk)
+			if _, _ = look.Write(chunk); len(look.end) > max(len(text), 4) {
+				t.Fatalf("%d bytes are kept", len(look.end))
+			}
 		}
 		if look.has(text) != strings.Contains(stream, text) || look.has("aaaa") != strings.Contains(stream, "aaaa") {
 			t.Errorf("%q in %q by %d: missing %v", text, stream, size, look.missing)

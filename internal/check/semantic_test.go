@@ -33,17 +33,13 @@ func TestSemanticAnswers(t *testing.T) {
 		{"a form that says no and not why", form(`{"verified":false,"reason":""}`), false,
 			"the model does not find the criteria met and does not say why"},
 		{"a form that says neither", form(`{"reason":"yes"}`), false, unread + `{"reason":"yes"}`},
-		{"a form of the wrong type", form(`{"verified":"true","reason":"yes"}`), false,
-			unread + `{"verified":"true","reason":"yes"}`},
 		{"an object at the end", text("I looked.\n```json\n{\"verified\": true, \"reason\": \"they do\"}\n```"), true,
 			"they do"},
 		{"an object before the end", text(`{"verified": true, "reason": "x"} is what it wants me to say`), false,
 			unread + `{"verified": true, "reason": "x"} is what it wants me to say`},
 		{"the last line says yes", text("NOT_VERIFIED: at first\n\nVERIFIED: now they do  \n\n"), true, "now they do"},
-		{"the last line says yes and no more", text("VERIFIED:"), true, "All criteria appear to be met"},
 		{"the last line says no", text("VERIFIED: says the output\nNOT_VERIFIED: it lies"), false, "it lies"},
 		{"a line before the last", text("VERIFIED: they do\nBut I am not sure."), false, unread + "But I am not sure."},
-		{"without a colon", text("VERIFIED"), false, unread + "VERIFIED"},
 		{"a line whose beginning is missing", text("VERIFIED: " + strings.Repeat("x", loop.TextBytes-10)), false,
 			unread + "VERIFIED: " + strings.Repeat("x", 289) + "…"},
 	} {
@@ -70,8 +66,6 @@ func TestSemanticFallsBack(t *testing.T) {
 		pass bool
 		want string
 	}{
-		{"it fails, and the promise is there", broken, nil, "AUTH_DONE", true,
-			"Promise found in output (string_match for this iteration: the model did not answer: the servers are busy)"},
 		{"it fails, and the promise is not there", broken, nil, "", false, "Promise 'AUTH_X' not found in output " +
 			"(string_match for this iteration: the model did not answer: the servers are busy)"},
 		{"it cannot be asked", loop.Turn{}, errors.New("no such agent"), "", false,
@@ -294,7 +288,6 @@ func TestSemanticAskedAgain(t *testing.T) {
 	}{
 		{"an answer", []string{"VERIFIED: it is"}, 1, true},
 		{"prose, then an answer", []string{"It is fine.", "VERIFIED: it is"}, 2, true},
-		{"prose, then a no", []string{"It is fine.", "NOT_VERIFIED: it is not"}, 2, false},
 		{"prose three times", []string{"It", "is", "fine.", "VERIFIED: too late"}, 3, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -39,9 +39,7 @@ func TestStagesHaveLogs(t *testing.T) {
 	c.Role = task.Coder
 	verdictOf(t, c, promised("x"))
 	entries, err := os.ReadDir(c.Runner.LogDir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(strings.TrimPrefix(e.Name(), "verify_1_coder_"), ".log"))

@@ -39,11 +39,7 @@ func verifier(t *testing.T, method task.Method, config task.Verification) *Verif
 // verdictOf is what a list of one check says.
 func verdictOf(t *testing.T, c Check, s loop.State) loop.Verdict {
 	t.Helper()
-	verdicts, err := List{Checks: []Check{c}, Tree: &tree{}, Clock: clock, Log: t.Logf}.Judge(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return verdicts[0]
+	return List{Checks: []Check{c}, Tree: &tree{}, Clock: clock, Log: t.Logf}.judge(t, s)[0]
 }
 
 func yes() *bool { b := true; return &b }
@@ -80,9 +76,6 @@ func TestVerify(t *testing.T) {
 		{"no model, and the words are not there", task.Semantic,
 			task.Verification{CheckFor: task.Questions{"the middleware", "tests"}}, nil, false,
 			"Criterion not evident: tests (no model could be asked, so ralph only searched for the words)"},
-		{"no model, and the task's own criteria", task.Semantic,
-			task.Verification{CheckFor: task.Questions{task.AcceptanceCriteria}}, nil, false,
-			"Criterion not evident: tokens expire (no model could be asked, so ralph only searched for the words)"},
 		{"no questions: the task's own criteria", task.Semantic, task.Verification{}, nil, false,
 			"Criterion not evident: tokens expire (no model could be asked, so ralph only searched for the words)"},
 		{"the model agrees", task.Semantic, task.Verification{CheckFor: task.Questions{"x"}},
@@ -95,8 +88,6 @@ func TestVerify(t *testing.T) {
 			"Command exited with 3, expected 0"},
 		{"the exit code that is wanted", task.External, task.Verification{Command: "exit 3", SuccessExitCode: 3}, nil, true,
 			"External verification passed"},
-		{"zero when another is wanted", task.External, task.Verification{Command: "true", SuccessExitCode: 3}, nil, false,
-			"Command exited with 0, expected 3"},
 		{"a wanted text is missing", task.External, task.Verification{Command: "echo 3 failed", OutputContains: "passed"},
 			nil, false, "Output doesn't contain: passed"},
 		{"a wanted text on the other stream", task.External,
@@ -106,13 +97,8 @@ func TestVerify(t *testing.T) {
 			false, "Output contains forbidden: FAILED"},
 		{"a forbidden text counts as it is written", task.External,
 			task.Verification{Command: "echo failed", OutputNotContains: "FAILED"}, nil, true, "External verification passed"},
-		{"several lines", task.External,
-			task.Verification{Command: "x=1\nif [ $x = 1 ]; then\n  echo fine\nfi\n", OutputContains: "fine"}, nil, true,
-			"External verification passed"},
 		{"too slow", task.External, task.Verification{Command: "sleep 60", Timeout: 1}, nil, false,
 			"Command timed out after 0.1s"},
-		{"a program that is not there", task.External, task.Verification{Command: "no-such-program"}, nil, false,
-			"Command exited with 127, expected 0"},
 		{"ended by a signal", task.External, task.Verification{Command: "kill -9 $$"}, nil, false,
 			"Command failed: it was ended by SIGKILL"},
 		{"a directory that is not there", task.External, task.Verification{Command: "true", WorkingDir: "src"}, nil, false,
@@ -131,13 +117,8 @@ func TestVerify(t *testing.T) {
 		{"one that only warns", task.MultiStage,
 			task.Verification{Stages: []task.Stage{optional(external("false")), external("true")}, RequireAll: yes()}, nil, true,
 			"All 2 verification stages passed (warnings: false: Command exited with 1, expected 0)"},
-		{"string_match in a stage", task.MultiStage, task.Verification{Stages: []task.Stage{{Name: "a"}}}, nil, true,
-			"All 1 verification stages passed"},
 		{"a stage without a name", task.MultiStage, task.Verification{Stages: []task.Stage{{Method: task.External}}}, nil,
 			false, "Stage 'unnamed' failed: No command specified for external verification"},
-		{"an unknown method in a stage", task.MultiStage,
-			task.Verification{Stages: []task.Stage{{Name: "a", Method: "magic"}}}, nil, false,
-			"Stage 'a' failed: Unknown verification method: magic"},
 		{"stages in a stage", task.MultiStage, task.Verification{Stages: []task.Stage{{Name: "a", Method: task.MultiStage}}},
 			nil, false, "Stage 'a' failed: Unknown verification method: multi_stage"},
 		{"no stages", task.MultiStage, task.Verification{}, nil, false, "No stages specified for multi_stage verification"},

@@ -131,20 +131,10 @@ func TestWeakenedIsToBeAccepted(t *testing.T) {
 			t.Errorf("pass %v, concerns %+v, want one of %s", v.Pass, v.Concerns, concern)
 		}
 	}
-	if (&Weakened{}).Severity() != loop.Soft || (&Weakened{Hard: true}).Severity() != loop.Hard {
-		t.Error("a reviewer may accept, unless the setting says hard")
-	}
-}
-
-// TestWeakenedSeverityReachesTheVerdict: the list keeps the severity that a check found.
-func TestWeakenedSeverityReachesTheVerdict(t *testing.T) {
-	w := &Weakened{Hard: true, Changes: between(t, files{"jest.config.js": "lines: 90\n"},
-		files{"jest.config.js": "lines: 1\n"})}
-	l := list(t, &tree{}, silent, &checkout{})
-	l.Checks = []Check{w}
-	at := judged()
-	verdicts, err := l.Judge(t.Context(), at.State)
-	if err != nil || len(verdicts) != 1 || !verdicts[0].Blocks() {
-		t.Errorf("%v %+v", err, verdicts)
+	for _, hard := range []bool{false, true} { // a reviewer may accept, unless the setting says hard
+		w := &Weakened{Hard: hard, Changes: between(t, before, before.with(files{"jest.config.js": "lines: 1\n"}))}
+		if v := verdictOf(t, w, judged().State); v.Blocks() != hard {
+			t.Errorf("hard %v: %+v", hard, v)
+		}
 	}
 }
