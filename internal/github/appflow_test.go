@@ -114,13 +114,8 @@ func TestManifest(t *testing.T) {
 	if c.Slug != "ralph-of-acme" || c.Owner != "acme" {
 		t.Errorf("%+v", c)
 	}
-	if _, err := CompleteManifest(t.Context(), server, code); err == nil || !strings.Contains(err.Error(), "used before") {
-		t.Errorf("a second time: %v", err)
-	}
-	if _, err := CompleteManifest(t.Context(), server, "../../user"); err == nil || !strings.Contains(err.Error(),
-		"no code") {
-		t.Errorf("a code that is none: %v", err)
-	}
+	fails(t, errOf(CompleteManifest(t.Context(), server, code)), "used before")
+	fails(t, errOf(CompleteManifest(t.Context(), server, "../../user")), "no code")
 	a := must[*App](t)(OpenApp(AppOptions{Server: server, ID: c.ID, Key: c.Key, ClientID: c.ClientID,
 		ClientSecret: c.ClientSecret}))
 	self := must[Self](t)(a.Self(t.Context()))
@@ -151,9 +146,7 @@ func TestManifest(t *testing.T) {
 		"no organization of this name": {BaseURL: m.BaseURL, Name: "x", Organisation: "a/b", State: m.State},
 		"must not be guessable":        {BaseURL: m.BaseURL, Name: "x"},
 	} {
-		if _, err := m.On(server); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		fails(t, errOf(m.On(server)), want)
 	}
 }
 
@@ -214,13 +207,9 @@ func TestSignInsThatAreRefused(t *testing.T) {
 		t.Errorf("back at %s", back)
 	}
 	s.Fail(fake.Fault{Match: "POST /login/oauth/access_token", Status: 502})
-	if _, err := a.CompleteSignIn(t.Context(), callback, "x", "y"); err == nil || !strings.Contains(err.Error(), "502") {
-		t.Errorf("%v", err)
-	}
+	fails(t, errOf(a.CompleteSignIn(t.Context(), callback, "x", "y")), "502")
 	a = s.opened(func(o *AppOptions) { o.ClientID, o.ClientSecret = "", "" })
-	if _, err := a.SignInAddress(callback, NewSecret(), verifier); err == nil || !strings.Contains(err.Error(), "are not known here") {
-		t.Errorf("%v", err)
-	}
+	fails(t, errOf(a.SignInAddress(callback, NewSecret(), verifier)), "are not known here")
 	if _, err := s.opened().SignInAddress(callback, "guess", "me"); err == nil {
 		t.Error("a state that can be guessed was taken")
 	}
@@ -272,9 +261,7 @@ func TestDeliveries(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := s.Delivered(ctx); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Delivered(ctx))
 	}
 	s.AddApp(fake.App{ID: 8, Slug: "hears", Owner: owner, InstallationID: 80, Key: &appKey().PublicKey,
 		Events: NeededEvents(), Hook: fake.Hook{URL: server.URL, Secret: h.secret}})
@@ -326,9 +313,7 @@ func TestDeliveries(t *testing.T) {
 		t.Error("a delivery that is not there was sent again")
 	}
 	fresh := NewSecret()
-	if err := a.RotateSecret(t.Context(), fresh); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, a.RotateSecret(t.Context(), fresh))
 	s.Label(owner, name, n, "ralph", "alice")
 	wait()
 	if h.forged != 1 {
@@ -352,9 +337,7 @@ func TestManyDeliveries(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := s.Delivered(ctx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Delivered(ctx))
 	failed := must[[]FailedDelivery](t)(a.FailedDeliveries(t.Context(), time.Now().Add(-time.Hour)))
 	if len(failed) != 250 || failed[0].Event != "issues" {
 		t.Errorf("%d failed", len(failed))

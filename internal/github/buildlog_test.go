@@ -24,7 +24,8 @@ func TestBuildLog(t *testing.T) {
 	text := logged("##[group]Run go test", "\x1b[31mFAIL\x1b[0m a_test.go:7",
 		"##[error]Process completed with exit code 1.", "Post job cleanup.")
 	_, jobs := s.AddWorkflowRun(owner, name,
-		fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "test", Conclusion: "failure", Log: &text}}})
+		fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "test", Conclusion: "failure", Log: &text},
+			{Name: "gone", Conclusion: "failure"}}}) // GitHub deletes logs, and a job that was never started has none
 	s.AddCheckRun(owner, name, fake.CheckRun{
 		Name: "lint", App: "linter", HeadSHA: s.sha, Conclusion: "failure", Title: "2 findings",
 		Summary: "of which one is the runner's",
@@ -36,19 +37,21 @@ func TestBuildLog(t *testing.T) {
 	s.AddStatus(owner, name, s.sha, fake.Status{Context: "ci/old", State: "failure", Description: "3 failed"})
 	c := s.client()
 	ci := must[CI](t)(c.Builds(t.Context(), s.sha))
-	if len(ci.Failed) != 3 {
+	if len(ci.Failed) != 4 {
 		t.Fatalf("failed: %+v", ci.Failed)
 	}
 	for _, b := range ci.Failed {
 		excerpt, findings, err := c.BuildLog(t.Context(), b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		switch b.Name {
 		case "test":
 			want := "##[group]Run go test\nFAIL a_test.go:7\n##[error]Process completed with exit code 1.\nPost job cleanup."
 			if b.JobID != jobs[0] || excerpt != want || len(findings) != 0 {
 				t.Errorf("the job's log: %q, %v", excerpt, findings)
+			}
+		case "gone":
+			if b.JobID != jobs[1] || excerpt != "" {
+				t.Errorf("a log that is gone: %q", excerpt)
 			}
 		case "lint":
 			if b.JobID != 0 || excerpt != "" || len(findings) != 1 ||
@@ -64,17 +67,6 @@ func TestBuildLog(t *testing.T) {
 				t.Errorf("a status: %q, %v", excerpt, findings)
 			}
 		}
-	}
-}
-
-// TestLogsThatAreGone: GitHub deletes logs, and a job that was never started has none.
-func TestLogsThatAreGone(t *testing.T) {
-	s := newStage(t)
-	_, jobs := s.AddWorkflowRun(owner, name,
-		fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "test", Conclusion: "failure"}}})
-	excerpt, _, err := s.client().BuildLog(t.Context(), Build{Name: "test", CheckRun: jobs[0], JobID: jobs[0]})
-	if excerpt != "" || err != nil {
-		t.Errorf("%q, %v", excerpt, err)
 	}
 }
 

@@ -104,8 +104,5 @@ func TestBuildsWithoutStatuses(t *testing.T) {
 	if len(s.log) != 1 || !strings.Contains(s.log[0], "the permission statuses: read") {
 		t.Errorf("said: %q", s.log)
 	}
-	if _, err := s.client(as("ghs_none")).Builds(t.Context(), s.sha); err == nil ||
-		!strings.Contains(err.Error(), "the permission checks: read") {
-		t.Errorf("without check runs: %v", err)
-	}
+	fails(t, errOf(s.client(as("ghs_none")).Builds(t.Context(), s.sha)), "the permission checks: read")
 }

@@ -167,6 +167,8 @@ func TestShapesThatLackSomething(t *testing.T) {
 		{"an owner without a login", "issues", `{"action":"closed","issue":` + issue4 + `,"repository":{"name":"demo"}}`,
 			"no repository"},
 		{"a list", "issues", `[]`, "cannot unmarshal array"},
+		{"not JSON", "issues", "{", "unexpected end"},
+		{"no comment", "issue_comment", `{"action":"created","issue":` + issue4 + "," + demo + `}`, "no comment"},
 		{"an unknown key", "repository_dispatch", `{"action":"ralph","client_payload":{"issue":4,"isue":5},` + demo + `}`,
 			"client_payload.“isue” is not understood; allowed: issue, prompt, plan, hint, fresh, max_iterations"},
 		{"nothing asked", "repository_dispatch", `{"action":"ralph","client_payload":{},` + demo + `}`,
@@ -181,8 +183,11 @@ func TestShapesThatLackSomething(t *testing.T) {
 			t.Errorf("%s: %v is a usage error, or should be one", tt.name, err)
 		}
 	}
-	nobody, err := ParseEvent(Delivery{Name: "issues",
-		Payload: []byte(`{"action":"labeled","issue":` + issue4 + `,"sender":null,` + demo + `}`), Repository: "alice/demo"})
+	labeled := []byte(`{"action":"labeled","issue":` + issue4 + `,"sender":null,` + demo + `}`)
+	fails(t, errOf(ParseEvent(Delivery{Name: "schedule"})), "names a repository")
+	fails(t, errOf(ParseEvent(Delivery{Name: "issues", Payload: labeled, Repository: "alice/other"})),
+		"but this job belongs to alice/other")
+	nobody, err := ParseEvent(Delivery{Name: "issues", Payload: labeled, Repository: "alice/demo"})
 	if err != nil || nobody.Kind != event.Labeled || nobody.Sender.Login != "" {
 		t.Errorf("without a sender: %+v, %v", nobody, err)
 	}

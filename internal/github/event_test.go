@@ -16,14 +16,10 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func payloads(t testing.TB) map[string][]byte {
 	t.Helper()
 	gh, err := fake.New(fake.Options{Now: func() time.Time { return noon }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer gh.Close()
 	gh.AddUser("alice", false)
-	if err := gh.AddRepo("alice", "demo", "trunk"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, gh.AddRepo("alice", "demo", "trunk"))
 	n := gh.AddIssue("alice", "demo", fake.Issue{Title: "T", Body: "B", Author: "alice", Labels: []string{"ralph"}})
 	pr := gh.AddPull("alice", "demo", fake.Pull{Title: "P", Author: "alice", Head: "x", Base: "trunk"})
 	return map[string][]byte{
@@ -38,14 +34,9 @@ func payloads(t testing.TB) map[string][]byte {
 }
 
 func TestEventsThatAreNotOurs(t *testing.T) {
-	all := payloads(t)
-	pinned := strings.Replace(string(all["issues"]), `"labeled"`, `"pinned"`, 1)
-	edited := strings.Replace(string(all["issue_comment"]), `"created"`, `"edited"`, 1)
 	for name, d := range map[string]Delivery{
-		"an edited comment": {Name: "issue_comment", Payload: []byte(edited), Repository: "alice/demo"},
-		"another action":    {Name: "issues", Payload: []byte(pinned), Repository: "alice/demo"},
-		"another event":     {Name: "watch", Payload: []byte(`{"action":"started"}`), Repository: "alice/demo"},
-		"no payload":        {Name: "push", Repository: "alice/demo"},
+		"another event": {Name: "watch", Payload: []byte(`{"action":"started"}`), Repository: "alice/demo"},
+		"no payload":    {Name: "push", Repository: "alice/demo"},
 	} {
 		if ev, err := ParseEvent(d); err != nil || ev.Kind != event.Other {
 			t.Errorf("%s: %+v, %v", name, ev, err)
@@ -54,25 +45,6 @@ func TestEventsThatAreNotOurs(t *testing.T) {
 	if ev, err := ParseEvent(Delivery{Name: "schedule", Repository: "alice/demo"}); err != nil ||
 		ev.Kind != event.Scheduled || ev.Repo.Name != "demo" {
 		t.Errorf("a schedule without a payload: %+v, %v", ev, err)
-	}
-}
-
-func TestPayloadsThatCannotBeRead(t *testing.T) {
-	all := payloads(t)
-	for name, tt := range map[string]struct {
-		d    Delivery
-		want string
-	}{
-		"not JSON":   {Delivery{Name: "issues", Payload: []byte("{")}, "reading the issues event"},
-		"empty":      {Delivery{Name: "issues", Payload: []byte("{}")}, "no repository"},
-		"no comment": {Delivery{Name: "issue_comment", Payload: all["issues"]}, "no comment"},
-		"another repository": {Delivery{Name: "issues", Payload: all["issues"], Repository: "alice/other"},
-			"but this job belongs to alice/other"},
-		"no repository": {Delivery{Name: "schedule"}, "names a repository"},
-	} {
-		if _, err := ParseEvent(tt.d); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %q", name, err, tt.want)
-		}
 	}
 }
 

@@ -97,9 +97,7 @@ func TestRedirectsStayAtGitHub(t *testing.T) {
 		"http://api.github.com/repositories/7": false,
 	} {
 		at, err := url.Parse(to)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if got := stay(&http.Request{URL: at}, []*http.Request{from}); (got == nil) != follow {
 			t.Errorf("%s: %v", to, got)
 		}

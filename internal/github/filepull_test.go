@@ -1,7 +1,6 @@
 package github
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/event"
@@ -41,27 +40,14 @@ func TestWriteFileByPullCannot(t *testing.T) {
 	t.Run("a directory of this name", func(t *testing.T) {
 		s := newStage(t, listing("dir", &[]string{"file"}))
 		_, err := s.client().WriteFileByPull(t.Context(), "b", "dir", []byte("x"), "T", "B")
-		if err == nil || !strings.Contains(err.Error(), "a directory of this name is there; move it away") {
-			t.Error(err)
-		}
+		fails(t, err, "a directory of this name is there; move it away")
 	})
 	t.Run("an empty repository", func(t *testing.T) {
 		s := newStage(t)
-		if err := s.AddRepo(owner, "empty", "main"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.AddRepo(owner, "empty", "main"))
 		_, err := s.client(func(o *Options) { o.Repo.Name = "empty" }).WriteFileByPull(t.Context(), "b", "f", []byte("x"),
 			"T", "B")
-		if err == nil || !strings.Contains(err.Error(), "the branch main has no commit yet; push a first one") {
-			t.Error(err)
-		}
-	})
-	t.Run("a dry run", func(t *testing.T) {
-		s := newStage(t)
-		if _, err := s.client(dry).WriteFileByPull(t.Context(), "b", "f", []byte("x"), "T", "B"); err != nil ||
-			len(s.Calls()) != 0 || !s.said("would propose f on the branch b") {
-			t.Errorf("%v, %v, %q", err, s.Calls(), s.log)
-		}
+		fails(t, err, "the branch main has no commit yet; push a first one")
 	})
 }
 
@@ -77,14 +63,7 @@ func TestMakeLabel(t *testing.T) {
 		t.Errorf("labels: %q", got)
 	}
 	s.Fail(fake.Fault{Match: "POST /repos/.../labels", Status: 422})
-	if err := c.MakeLabel(t.Context(), "odd", "5319e7", ""); err == nil ||
-		!strings.Contains(err.Error(), "making the label odd: GitHub refuses what was sent (422") {
-		t.Error(err)
-	}
-	if err := s.client(dry).MakeLabel(t.Context(), "dry", "5319e7", ""); err != nil ||
-		len(s.RepoLabels(owner, name)) != 1 {
-		t.Errorf("a dry run made a label: %v", err)
-	}
+	fails(t, c.MakeLabel(t.Context(), "odd", "5319e7", ""), "making the label odd: GitHub refuses what was sent (422")
 }
 
 // TestDryRunWritesNothing: every way to write is left undone (B-32).

@@ -83,9 +83,7 @@ func TestPatience(t *testing.T) {
 		r := &retrier{next: server, sleep: func(context.Context, time.Duration) error { return nil }, timeout: time.Minute,
 			patience: c.patience}
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://example.com", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		resp, err := r.RoundTrip(req)
 		if err != nil || resp.StatusCode != c.status || server.calls > c.most {
 			t.Errorf("patience %s: %d after %d calls, %v", c.patience, resp.StatusCode, server.calls, err)

@@ -1,7 +1,6 @@
 package github
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/event"
@@ -40,22 +39,13 @@ func TestThreads(t *testing.T) {
 		threads[1].Comments[0].Body != "was there" {
 		t.Errorf("the outdated thread: %+v", threads[1])
 	}
-	if _, err := s.client().Threads(t.Context(), 99); err == nil ||
-		!strings.Contains(err.Error(), "reading the review threads of #99") {
-		t.Errorf("threads of no pull request: %v", err)
-	}
-}
-
-// TestThreadsOverPages: more threads than fit on a page.
-func TestThreadsOverPages(t *testing.T) {
-	s := newStage(t)
-	pull := s.pull("ralph/1")
-	for range 103 {
-		s.AddReviewComment(owner, name, pull, fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "x"})
+	for range 101 { // more threads than fit on a page
+		add(fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "x"})
 	}
 	if threads := must[[]Thread](t)(s.client().Threads(t.Context(), pull)); len(threads) != 103 {
 		t.Errorf("%d threads, want 103", len(threads))
 	}
+	fails(t, errOf(s.client().Threads(t.Context(), 99)), "reading the review threads of #99")
 }
 
 func TestReply(t *testing.T) {
@@ -75,21 +65,10 @@ func TestReply(t *testing.T) {
 	if id := must[int64](t)(c.FindReply(t.Context(), pull, first, "<!-- mine -->")); id != 0 {
 		t.Errorf("somebody else's line was taken for ralph's own: %d", id)
 	}
-	if id, err := s.client(dry).Reply(t.Context(), pull, first, "dry"); err != nil || id != 0 ||
-		len(s.ReviewComments(owner, name, pull)) != 5 {
-		t.Errorf("a dry run wrote a reply: %d, %v", id, err)
-	}
-}
-
-func TestReactToAnInlineComment(t *testing.T) {
-	s := newStage(t)
-	pull := s.pull("ralph/1")
-	id := s.AddReviewComment(owner, name, pull,
-		fake.ReviewComment{Author: "bob", Path: "a.go", Line: 1, Body: "/ralph fix"})
 	ev := event.Event{Kind: event.Commented, Issue: &event.Issue{Number: pull, Pull: true},
-		Comment: &event.Comment{ID: id, Inline: true}}
-	if err := s.client().React(t.Context(), ev, "eyes"); err != nil {
-		t.Fatal(err)
+		Comment: &event.Comment{ID: first, Inline: true}}
+	if err := c.React(t.Context(), ev, "eyes"); err != nil {
+		t.Error(err)
 	}
 	if got := s.ReviewComments(owner, name, pull)[0].Reactions; len(got) != 1 || got[0].Content != "eyes" {
 		t.Errorf("reactions: %+v", got)

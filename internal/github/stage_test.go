@@ -39,9 +39,7 @@ func newStage(t *testing.T, wraps ...func(http.Handler) http.Handler) *stage {
 func stageOf(t *testing.T, o fake.Options, wraps ...func(http.Handler) http.Handler) *stage {
 	t.Helper()
 	checker, err := contract.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	o.Wrap = func(h http.Handler) http.Handler {
 		h = checker.Wrap(h)
 		for _, wrap := range wraps {
@@ -68,9 +66,7 @@ func start(t *testing.T, o fake.Options) *stage {
 	t.Helper()
 	o.Dir = t.TempDir()
 	gh, err := fake.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s := &stage{GitHub: gh, t: t}
 	t.Cleanup(func() {
 		gh.Close()
@@ -80,9 +76,7 @@ func start(t *testing.T, o fake.Options) *stage {
 			}
 		}
 	})
-	if err := gh.AddRepo(owner, name, "main"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, gh.AddRepo(owner, name, "main"))
 	gh.SetPermission(owner, name, "alice", "admin")
 	gh.AddToken(jobToken, "", fake.Actions)
 	gh.AddToken(aliceToken, "alice", fake.PAT)
@@ -93,9 +87,7 @@ func start(t *testing.T, o fake.Options) *stage {
 func (s *stage) commit(branch, path, text string) string {
 	s.t.Helper()
 	sha, err := s.CommitFiles(owner, name, branch, "seed", map[string]string{path: text})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, err)
 	return sha
 }
 
@@ -128,9 +120,7 @@ func (s *stage) client(change ...func(*Options)) *Client {
 		c(&o)
 	}
 	made, err := New(s.t.Context(), o)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, err)
 	return made
 }
 
@@ -154,9 +144,23 @@ func (s *stage) said(part string) bool { return strings.Contains(strings.Join(s.
 func must[T any](t *testing.T) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return v
+	}
+}
+
+// noError ends a test that cannot be made up.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fails holds an error to a part of its words, on one line.
+func fails(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v, want %q", err, want)
 	}
 }

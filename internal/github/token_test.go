@@ -8,22 +8,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 )
 
-// TestKindOf has a row for how each kind of token begins.
-func TestKindOf(t *testing.T) {
-	for token, want := range map[string]TokenKind{
-		"ghs_job": JobToken, "ghs_another": InstallationToken, "ghp_x": ClassicToken, "github_pat_x": FineToken,
-		"ghu_x": UserToken, "gho_x": UserToken,
-		strings.Repeat("0a", 20): ClassicToken, strings.Repeat("0g", 20): UnknownToken, "v1.abc": UnknownToken,
-	} {
-		if got := kindOf(token, "ghs_job"); got != want {
-			t.Errorf("%s is %s, want %s", token, got, want)
-		}
-	}
-	if got := kindOf("ghs_x", ""); got != JobToken {
-		t.Errorf("the job's own is not known: %s", got)
-	}
-}
-
 // TestTokenNotes has a row for each kind of token: what it will not do, and what readers of a pull request must know of
 // that.
 func TestTokenNotes(t *testing.T) {
