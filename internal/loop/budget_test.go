@@ -18,8 +18,6 @@ func TestLeft(t *testing.T) {
 		"of the issue, when that is less": {limits: Limits{CostUSD: 5, IssueCostUSD: 8},
 			state: State{Start: Start{Earlier: &Usage{CostUSD: 5}}, Usage: Usage{CostUSD: 2}},
 			left:  Left{CostUSD: 1, OfIssue: true}},
-		"of the run, when that is less": {limits: Limits{CostUSD: 5, IssueCostUSD: 8},
-			state: State{Usage: Usage{CostUSD: 2}}, left: Left{CostUSD: 3}},
 		"of the issue alone": {limits: Limits{IssueCostUSD: 8}, state: State{Usage: Usage{CostUSD: 2}},
 			left: Left{CostUSD: 6, OfIssue: true}},
 		"since it was asked for again": {limits: Limits{CostUSD: 5, IssueCostUSD: 20},
@@ -169,28 +167,22 @@ func TestOnIssue(t *testing.T) {
 // TestWaitingSaysWhy: whatever kind of usage limit ends a run as waiting, there is a sentence, and a time where one is
 // known.
 func TestWaitingSaysWhy(t *testing.T) {
+	limit := Turn{Class: UsageLimit, Reason: "the rate limit is reached"}
 	for name, c := range map[string]struct {
 		limits Limits
 		state  State
 		until  time.Time
 	}{
-		"no reset is known": {Limits{}, failing(4, Turn{Class: UsageLimit, Reason: "the rate limit is reached"}, nil),
-			time.Time{}},
 		"no reset, and no waiting": {Limits{NoWait: true},
-			failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached"}, nil), time.Time{}},
+			failing(1, limit, nil), time.Time{}},
 		"a reset, and no waiting": {Limits{NoWait: true},
 			failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached", ResetAt: noon.Add(time.Minute)}, nil),
 			noon.Add(62 * time.Second)},
-		"a reset after the job": {Limits{Deadline: noon.Add(time.Minute)},
-			failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached", ResetAt: noon.Add(time.Hour)}, nil),
-			noon.Add(time.Hour + 2*time.Second)},
 		"a reset in half a day": {Limits{},
 			failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached", ResetAt: noon.Add(12 * time.Hour)}, nil),
 			noon.Add(12*time.Hour + 2*time.Second)},
 		"with money left to go on": {Limits{NoWait: true, CostUSD: 5},
-			failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached"}, nil), time.Time{}},
-		"with tokens left to go on": {Limits{NoWait: true, Tokens: 5},
-			failing(1, Turn{Class: UsageLimit, Reason: "the rate limit is reached"}, nil), time.Time{}},
+			failing(1, limit, nil), time.Time{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Next(c.state, c.limits, noon)
