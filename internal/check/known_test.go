@@ -69,6 +69,8 @@ func TestKnownFailures(t *testing.T) {
 			now: with(fails(), func(v *loop.Verdict) { v.Hash = "h" }), want: "told"},
 		{name: "nothing named, the agent was told", base: with(fails(), func(v *loop.Verdict) { v.Hash = "h" }),
 			now: with(fails(), func(v *loop.Verdict) { v.Hash = "h" }), earlier: []loop.Verdict{told}, want: "test"},
+		{name: "nothing named, another signature", base: with(fails(), func(v *loop.Verdict) { v.Hash = "h" }),
+			now: with(fails(), func(v *loop.Verdict) { v.Hash = "i" }), most: 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			records := []loop.Record{

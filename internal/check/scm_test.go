@@ -27,10 +27,6 @@ func TestSCM(t *testing.T) {
 				"again with --resume", unfixable: true},
 		{name: "no rights", task: "push", output: "fatal: Authentication failed for 'https://x/'\n",
 			reason: "it failed: fatal: Authentication failed for 'https://x/'; fix that", unfixable: true},
-		{name: "another reason", task: "commit", output: "error: no ticket number\n",
-			reason: "it failed: error: no ticket number; fix that, or take the task out of scm, then run it again with " +
-				"--resume",
-			unfixable: true},
 		{name: "a secret in the change is the agent's to take out", task: "commit",
 			output: "error: the change holds a credential of the environment that ralph runs in; take it out",
 			reason: "it failed: error: the change holds a credential of the environment that ralph runs in; take it out"},

@@ -117,6 +117,8 @@ func TestVerify(t *testing.T) {
 		{"one that only warns", task.MultiStage,
 			task.Verification{Stages: []task.Stage{optional(external("false")), external("true")}, RequireAll: yes()}, nil, true,
 			"All 2 verification stages passed (warnings: false: Command exited with 1, expected 0)"},
+		{"string_match in a stage", task.MultiStage, task.Verification{Stages: []task.Stage{{Name: "a"}}}, nil, true,
+			"All 1 verification stages passed"},
 		{"a stage without a name", task.MultiStage, task.Verification{Stages: []task.Stage{{Method: task.External}}}, nil,
 			false, "Stage 'unnamed' failed: No command specified for external verification"},
 		{"stages in a stage", task.MultiStage, task.Verification{Stages: []task.Stage{{Name: "a", Method: task.MultiStage}}},

@@ -18,6 +18,8 @@ func TestLeft(t *testing.T) {
 		"of the issue, when that is less": {limits: Limits{CostUSD: 5, IssueCostUSD: 8},
 			state: State{Start: Start{Earlier: &Usage{CostUSD: 5}}, Usage: Usage{CostUSD: 2}},
 			left:  Left{CostUSD: 1, OfIssue: true}},
+		"of the run, when that is less": {limits: Limits{CostUSD: 5, IssueCostUSD: 8},
+			state: State{Usage: Usage{CostUSD: 2}}, left: Left{CostUSD: 3}},
 		"of the issue alone": {limits: Limits{IssueCostUSD: 8}, state: State{Usage: Usage{CostUSD: 2}},
 			left: Left{CostUSD: 6, OfIssue: true}},
 		"since it was asked for again": {limits: Limits{CostUSD: 5, IssueCostUSD: 20},

@@ -60,6 +60,8 @@ func TestProgress(t *testing.T) {
 		{"a time that is a little less, by chance", bound(300, true, 502, 499, 500, 498), 4,
 			`498 at best, held against 300, in "x"`},
 		{"a time that is less than by chance", bound(300, true, 502, 480, 460), 1, ""},
+		{"a time that varies by more", bound(300, true, 512, 487, 530, 480, 500), 4,
+			`480 at best, held against 300, in "x"`},
 		{"a time that varies, and gets far better", bound(300, true, 512, 487, 530, 400), 1, ""},
 		{"more is better", append(more, more[1]), 2, `2 each time, in "x"`},
 		{"a bound that is lowered", append(bound(80, false, 61.5, 61.5),

@@ -120,6 +120,8 @@ func TestClaims(t *testing.T) {
 			"<promise>IMPLEMENTATION_COMPLETE</promise>", false},
 		{"a promise that the criteria name: nothing else", &task.Completion{Coder: &task.Criteria{Promise: "ADDED"}},
 			task.Coder, "<response>DONE</response>", false},
+		{"a promise that the criteria name: not the usual one", &task.Completion{Coder: &task.Criteria{Promise: "ADDED"}},
+			task.Coder, "<promise>COMPLETE</promise>", false},
 		{"a promise that the criteria name", &task.Completion{Coder: &task.Criteria{Promise: "ADDED"}}, "",
 			"<promise> added </promise>", true},
 	} {
