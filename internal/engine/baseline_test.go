@@ -19,9 +19,7 @@ func uninstalled(t *testing.T, settings config.Settings) (*Run, *[]string) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{"package.json": `{"scripts":{"test":"vitest run"}}`,
 		"package-lock.json": "{}"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	said := &[]string{}
 	run := &Run{Spec: &Spec{
@@ -77,9 +75,7 @@ func TestExplain(t *testing.T) {
 			run.InJob = c.inJob
 			c.verdict.Check, c.verdict.Severity = "unit", loop.Soft
 			verdicts := []loop.Verdict{c.verdict}
-			if err := run.Explain(context.Background(), verdicts); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, run.Explain(context.Background(), verdicts))
 			v := verdicts[0]
 			if !strings.Contains(v.Reason, c.want) || c.want == "as it was" && v.Reason != c.want ||
 				v.Missing != c.missing ||
@@ -109,9 +105,7 @@ func TestSoftToolThatIsMissingIsLeftOut(t *testing.T) {
 		},
 		{Check: "go test ./...", Severity: loop.Hard, Exit: 127, Missing: true, Output: "sh: 1: go: not found\n"},
 	}
-	if err := run.Explain(context.Background(), verdicts); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, run.Explain(context.Background(), verdicts))
 	if verdicts[0].Skipped == "" || verdicts[1].Skipped != "" || len(*said) != 1 ||
 		!strings.Contains((*said)[0], "golangci-lint-action") {
 		t.Errorf("%+v\n%q", verdicts, *said)
@@ -148,15 +142,11 @@ func TestToolThatIsMissingIsLeftOut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run, said := uninstalled(t, config.Settings{})
-			if err := os.WriteFile(filepath.Join(run.Workspace.Dir(), "package.json"),
-				[]byte(`{"scripts": {"lint": "eslint .", "test": "vitest run"}}`), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(filepath.Join(run.Workspace.Dir(), "package.json"),
+				[]byte(`{"scripts": {"lint": "eslint .", "test": "vitest run"}}`), 0o600))
 			run.InJob, run.OfPrompt, run.Detected = c.inJob, c.ofPrompt, c.detected
 			verdicts := []loop.Verdict{c.first, c.second}
-			if err := run.Explain(context.Background(), verdicts); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, run.Explain(context.Background(), verdicts))
 			if verdicts[0].Skipped != "" != c.skipped || verdicts[1].Skipped != "" != c.skipped2 {
 				t.Errorf("%+v", verdicts)
 			}
@@ -170,9 +160,7 @@ func TestToolThatIsMissingIsLeftOut(t *testing.T) {
 // TestDetectInFollowsNoLink: neither out of a directory nor within it.
 func TestDetectInFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "other"), []byte("test:\n\ttrue\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, "other"), []byte("test:\n\ttrue\n"), 0o600))
 	if err := os.Symlink("other", filepath.Join(dir, "Makefile")); err != nil {
 		if errors.Is(err, errors.ErrUnsupported) {
 			return
@@ -182,9 +170,7 @@ func TestDetectInFollowsNoLink(t *testing.T) {
 	if found := Detected(dir); len(found.Checks) != 0 {
 		t.Errorf("%+v", found.Checks)
 	}
-	if err := os.Rename(filepath.Join(dir, "other"), filepath.Join(dir, "Makefile")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(filepath.Join(dir, "other"), filepath.Join(dir, "Makefile")))
 	if found := Detected(dir); len(found.Checks) != 1 || found.Checks[0].Command != "make test" {
 		t.Errorf("%+v", found.Checks)
 	}

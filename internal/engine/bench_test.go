@@ -38,13 +38,9 @@ func BenchmarkIteration(b *testing.B) {
 	dir := b.TempDir()
 	script := filepath.Join(dir, "agent")
 	// a program
-	if err := os.WriteFile(script, []byte("#!/bin/sh\ncat > /dev/null\necho working\n"), 0o700); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, os.WriteFile(script, []byte("#!/bin/sh\ncat > /dev/null\necho working\n"), 0o700))
 	file, err := journal.Open(filepath.Join(dir, "run"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	defer func() { _ = file.Close() }()
 	quiet := func(string, ...any) {}
 	l := &Journal{File: file, Clock: time.Now}
@@ -88,9 +84,7 @@ func bare(b *testing.B, script string) time.Duration {
 	for range b.N {
 		for _, cmd := range []*exec.Cmd{exec.Command(script), exec.Command("sh", "-c", "true")} {
 			cmd.Stdout = io.Discard
-			if err := cmd.Run(); err != nil {
-				b.Fatal(err)
-			}
+			noError(b, cmd.Run())
 		}
 	}
 	return time.Since(begun)

@@ -91,9 +91,7 @@ func TestCarried(t *testing.T) {
 		if c.file != "" {
 			path := filepath.Join(home, c.file)
 			made := os.MkdirAll(filepath.Dir(path), 0o755)
-			if err := errors.Join(made, os.WriteFile(path, []byte(c.text), 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errors.Join(made, os.WriteFile(path, []byte(c.text), 0o600)))
 		}
 		for i, at := range columns {
 			spec := &Spec{Rules: Rules{Settings: config.Settings{Gateway: at.gateway, Sandbox: at.sandbox}},
@@ -143,22 +141,16 @@ func TestOwnPrices(t *testing.T) {
 		cost  float64
 	}{{"mine", 2*4 + 0.5 + 8}, {"gpt-5.5", 4}, {"nobodys", 0}, {"nobodys", 0}} {
 		o, _, err := spec.withGateway(agent.Options{Command: "codex", Host: agent.Host{Keys: map[string]string{"OPENAI_API_KEY": "k"}, Home: t.TempDir(), Parent: []string{"OPENAI_BASE_URL=" + answers.URL + "/v1"}}}, told)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if got := o.Gateway.Prices(c.model); got != (c.cost > 0) {
 			t.Errorf("the price of %s is known: %t", c.model, got)
 		}
 		way, err := o.Gateway.Open(agent.CheckGateway(o).Routes, loop.Left{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		r, _ := http.NewRequest("POST", way.URL()+"/v1/responses", strings.NewReader(`{"model":"`+c.model+`"}`))
 		r.Header.Set("Authorization", "Bearer "+way.Bearer())
 		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		_, _ = io.Copy(io.Discard, answer.Body)
 		_ = answer.Body.Close()
 		if err := way.Close(); err != nil {

@@ -19,9 +19,7 @@ func keptLedger(t *testing.T, tree *git.Tree) (l *Journal, seal string) {
 	t.Helper()
 	seal = filepath.Join(t.TempDir(), "seals", "r")
 	file, err := journal.OpenSealed(filepath.Join(t.TempDir(), "runs", "r"), seal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = file.Close() })
 	return &Journal{File: file, Tree: tree, Clock: time.Now}, seal
 }
@@ -30,9 +28,7 @@ func keptLedger(t *testing.T, tree *git.Tree) (l *Journal, seal string) {
 func onDisk(t *testing.T, seal string) (size, times int) {
 	t.Helper()
 	text, err := os.ReadFile(seal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for line := range strings.Lines(string(text)) {
 		var entry struct {
 			Is    string
@@ -93,9 +89,7 @@ func TestPromptSyncsOnceAnIteration(t *testing.T) {
 			}
 		}
 	}
-	if err := l.File.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, l.File.Close())
 	if size, times := onDisk(t, seal); size != len(l.File.Bytes()) || times > many+1 || times < many/5 {
 		t.Errorf(
 			"%d bytes of %d are on the disk, synced %d times in %d iterations", size, len(l.File.Bytes()), times,

@@ -21,18 +21,14 @@ func repository(t *testing.T, files map[string]string) *git.Tree {
 	for name, content := range files {
 		name, to, link := strings.Cut(name, "->")
 		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		var err error
 		if link {
 			err = os.Symlink(to, file)
 		} else {
 			err = os.WriteFile(file, []byte(content), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a",
@@ -46,9 +42,7 @@ func repository(t *testing.T, files map[string]string) *git.Tree {
 		}
 	}
 	tree, err := git.Look(context.Background(), dir, env, "ralph/x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return tree
 }
 
@@ -153,5 +147,13 @@ func TestMissingIsBounded(t *testing.T) {
 	}
 	if len(got.Excerpts) == 0 || len(got.Excerpts) > mostShown || bytes > mostContext || len(got.Looked) > mostLooked {
 		t.Errorf("%d excerpts of %d bytes for %d names", len(got.Excerpts), bytes, len(got.Looked))
+	}
+}
+
+// noError ends a test that cannot be made up.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

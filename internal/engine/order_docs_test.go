@@ -91,9 +91,7 @@ func sameChecks(t *testing.T, rows [][]string, checks []check.Check, want func(c
 func rowsOf(t *testing.T, file, header string) (tables [][][]string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, part := range strings.Split(string(text), "\n"+header+"\n")[1:] {
 		var rows [][]string
 		for i, line := range strings.Split(part, "\n") {

@@ -26,13 +26,22 @@ esac
 `
 }
 
-// TestKilledAnywhere: wherever a job's process is killed, the next one comes to the same end, and takes no turn again
+// TestKilledAnywhere: an issue becomes a pull request, and the server hears all of it. Wherever a job's process is killed, the next one comes to the same end, and takes no turn again
 // but the one that was cut off. In a usual test run it is killed at every ninth write.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.agent = w.script("agent", three(w.shared("begun")))
-	w.must(w.start(w.labelled("5f1e-c", 1)), loop.Done)
+	end := w.must(w.start(w.labelled("5f1e-c", 1)), loop.Done)
+	if pulls := w.gh.Pulls(owner, name); len(pulls) != 1 || pulls[0].Number != end.Pull || pulls[0].Author != login {
+		t.Errorf("pull requests: %+v; the end tells of #%d", pulls, end.Pull)
+	}
+	w.mu.Lock()
+	if len(w.begun) != 1 || w.begun[0].Task != "issue-1" || w.records[1].Type != loop.Started ||
+		len(w.records) != len(w.types) || w.output.Len() == 0 || len(w.open) != 0 {
+		t.Errorf("begun: %+v, records: %v; output of %d bytes; tokens left: %v", w.begun, w.types, w.output.Len(), w.open)
+	}
+	w.mu.Unlock()
 	usual, writes := w.turns("begun"), 0
 	for _, c := range append(w.gh.Calls(), w.gh.GitCalls()...) {
 		if c.Write {

@@ -21,9 +21,7 @@ import (
 func (w *world) mirrors(most int64) *Mirrors {
 	w.t.Helper()
 	m, err := OpenMirrors(filepath.Join(w.dir, "mirrors"), most, w.by.Environ, w.by.Log)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	return m
 }
 
@@ -73,18 +71,14 @@ func TestMirrorsAreBounded(t *testing.T) {
 	m := w.mirrors(1)
 	token, _ := w.Make(context.Background())
 	borrow := func(name string) (string, func()) {
-		if err := w.gh.AddRepo(owner, name, "main"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.gh.AddRepo(owner, name, "main"))
 		w.gh.SetPermission(owner, name, login, "write")
 		if _, err := w.gh.CommitFiles(owner, name, "main", "seed", map[string]string{"a": name}); err != nil {
 			t.Fatal(err)
 		}
 		dir, back, err := m.Borrow(t.Context(), owner+"/"+name,
 			git.Remote{URL: w.gh.CloneURL(owner, name), Token: token.Value})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return dir, back
 	}
 	there := func(dir string) bool { _, err := os.Stat(filepath.Join(dir, "HEAD")); return err == nil }
@@ -113,13 +107,9 @@ func TestBrokenMirror(t *testing.T) {
 	from := git.Remote{URL: w.gh.CloneURL(owner, name), Token: token.Value}
 	for range 2 {
 		dir, back, err := m.Borrow(t.Context(), owner+"/"+name, from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		back()
-		if err := os.WriteFile(filepath.Join(dir, "config"), []byte("[core\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, "config"), []byte("[core\n"), 0o600))
 	}
 }
 

@@ -66,9 +66,7 @@ func modelsOfAJob(t *testing.T, here bool) {
 	w := newWorld(t)
 	bin := filepath.Join(w.dir, "bin")
 	program := strings.NewReplacer("FOUND", w.shared("found"), "ANSWERS", w.shared("answers")).Replace(claude)
-	if err := errors.Join(os.Mkdir(bin, 0o755), os.WriteFile(filepath.Join(bin, "claude"), []byte(program), 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.Mkdir(bin, 0o755), os.WriteFile(filepath.Join(bin, "claude"), []byte(program), 0o755)))
 	w.agent = "claude"
 	w.by.Environ = append(w.by.Environ, "PATH="+bin+":"+os.Getenv("PATH"))
 	job := w.labelled("5f1e-e", 1)
@@ -82,9 +80,7 @@ func modelsOfAJob(t *testing.T, here bool) {
 		}).Start
 	}
 	r, err := start(t.Context(), job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w.must(r, loop.Done)
 	mu.Lock()
 	defer mu.Unlock()
@@ -113,9 +109,7 @@ func TestModelsRefused(t *testing.T) {
 		asked = 0
 		m := Models{Environ: []string{"OPENAI_API_KEY=" + modelKey, "OPENAI_BASE_URL=" + provider.URL + "/v1"}}.Within(c.allowed)
 		turn, environ, err := m.open("http://job", "bearer", t.Logf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer turn.Close()
 		if got := strings.Join(environ, " "); got != "OPENAI_API_KEY=bearer OPENAI_BASE_URL=http://job/openai/v1" {
 			t.Error(got)
@@ -123,9 +117,7 @@ func TestModelsRefused(t *testing.T) {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, turn.URL()+"/openai/v1/responses", strings.NewReader(c.body))
 		req.Header.Set("Authorization", "Bearer "+turn.Bearer())
 		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer resp.Body.Close()
 		text, _ := io.ReadAll(resp.Body)
 		if !strings.Contains(string(text), c.want) || (asked > 0) != (c.want == "") {

@@ -53,29 +53,21 @@ func runnersOf(t *testing.T, gh *fake.GitHub, begin func(number int64, r work.Ru
 	n := &lossy{Runners: &Runners{Key: []byte("of the server"), Log: func(string, ...any) {}, Clock: time.Now}}
 	server := httptest.NewServer(n)
 	t.Cleanup(server.Close)
-	if err := gh.AddRepo(owner, runnerName, "main"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, gh.AddRepo(owner, runnerName, "main"))
 	gh.SetPrivate(owner, runnerName, true)
 	if _, err := gh.CommitFiles(owner, runnerName, "main", "runner", map[string]string{
 		".github/workflows/runner.yml": "on: {workflow_dispatch: {inputs: {request: {type: string}}}}\n"}); err != nil {
 		t.Fatal(err)
 	}
 	secret, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	gh.AddApp(fake.App{ID: 7, Slug: "ralph", Owner: owner, InstallationID: 70, Key: &secret.PublicKey})
 	key, err := github.ReadKey(string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY",
 		Bytes: x509.MarshalPKCS1PrivateKey(secret)})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	at := github.Server{APIURL: gh.APIURL(), WebURL: gh.URL(), Sleep: func(context.Context, time.Duration) error { return nil }}
 	app, err := github.OpenApp(github.AppOptions{Server: at, ID: 7, Key: key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	n.Address = server.URL
 	n.App = func(context.Context) (*github.App, error) { return app, nil }
 	n.Workflow = at.Workflow(event.Repo{Owner: owner, Name: runnerName}, "runner.yml", server.URL, time.Now)
@@ -235,9 +227,7 @@ func TestRunner(t *testing.T) {
 	job.Claim = kept.claim()
 	n.Patience = time.Second
 	r, err := n.Start(t.Context(), job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	died := (*DiedError)(nil)
 	if _, err := r.Wait(); !errors.As(err, &died) || kept.claim().Nonce != "" {
 		t.Fatalf("%v, %+v", err, kept.claim())
@@ -265,9 +255,7 @@ func TestRunner(t *testing.T) {
 	if r, err = n.Start(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600))
 	w.must(r, loop.Done)
 	if err := <-ended; err != nil {
 		t.Errorf("the runner's job: %v", err)

@@ -109,9 +109,7 @@ esac
 		defer w.mu.Unlock()
 		return w.after == 2
 	})
-	if err := os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600))
 	w.must(r, loop.Done)
 	if w.file("said") != "yes\n" {
 		t.Error("no turn was told")
@@ -176,9 +174,7 @@ func TestTwoJobs(t *testing.T) {
 	if _, err := first.Wait(); err == nil {
 		t.Error("a killed process ended well")
 	}
-	if err := os.WriteFile(filepath.Join(two.dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(two.dir, "go"), nil, 0o600))
 	two.must(second, loop.Done)
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range all {

@@ -77,16 +77,10 @@ esac
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ralph-launch-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil { // said above
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, os.Chmod(dir, 0o755)) // said above
 	gh, err := fake.New(fake.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w := &world{t: t, gh: gh, dir: dir, open: map[string]bool{}, lasts: time.Hour, records: map[int]loop.Record{}}
 	t.Cleanup(func() {
 		gh.Close()
@@ -102,9 +96,7 @@ func newWorld(t testing.TB) *world {
 	})
 	gh.AddUser(owner, false)
 	gh.AddUser(login, true)
-	if err := gh.AddRepo(owner, name, "main"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, gh.AddRepo(owner, name, "main"))
 	gh.SetPermission(owner, name, owner, "admin")
 	gh.SetPermission(owner, name, login, "write")
 	if _, err := gh.CommitFiles(owner, name, "main", "seed", map[string]string{
@@ -115,9 +107,7 @@ func newWorld(t testing.TB) *world {
 	w.issue = gh.AddIssue(owner, name, fake.Issue{Title: "Make add add", Body: "It subtracts.", Author: owner})
 	w.agent = w.script("agent", fixer)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w.by = &Process{Program: self, Grace: 30 * time.Second, Clock: time.Now,
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "ANTHROPIC_API_KEY=of-the-server-0123456789"},
 		Log: func(format string, args ...any) {
@@ -132,9 +122,7 @@ func newWorld(t testing.TB) *world {
 func (w *world) script(file, text string) string {
 	w.t.Helper()
 	path := filepath.Join(w.dir, file)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil { // said above
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755)) // said above
 	return path
 }
 
@@ -142,9 +130,7 @@ func (w *world) script(file, text string) string {
 func (w *world) shared(file string) string {
 	w.t.Helper()
 	path := filepath.Join(w.dir, file)
-	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, 0o666)); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, 0o666)))
 	return path
 }
 
@@ -233,9 +219,7 @@ func (w *world) labelled(id string, attempt int) Job {
 func (w *world) start(job Job) *Running {
 	w.t.Helper()
 	r, err := w.by.Start(w.t.Context(), job)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	return r
 }
 
@@ -263,4 +247,12 @@ func (w *world) await(what string, holds func() bool) {
 func (w *world) git(args ...string) string {
 	out, _ := exec.Command("git", append([]string{"--git-dir", w.gh.GitDir(owner, name)}, args...)...).Output()
 	return string(out)
+}
+
+// noError ends a test that cannot be made up.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
