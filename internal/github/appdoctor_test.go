@@ -37,9 +37,7 @@ func TestAppExamines(t *testing.T) {
 			"the settings are broken"},
 		{"the owner's settings", nil, func(s *stage) {
 			s.repo(".github", true)
-			if _, err := s.CommitFiles(owner, ".github", "main", "seed", map[string]string{"ralph.json": "{}"}); err != nil {
-				s.t.Fatal(err)
-			}
+			noError(s.t, errOf(s.CommitFiles(owner, ".github", "main", "seed", map[string]string{"ralph.json": "{}"})))
 		}, "settings", OK, "Those of alice/.github count"},
 		{"deaf", func(_ *stage, a *fake.App, _ *AppNeeds) { a.Events = []string{"issues"} }, nil, "the App", Problem,
 			"does not hear of check_suite, issue_comment"},

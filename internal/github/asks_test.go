@@ -41,11 +41,14 @@ func (s *stage) place() place {
 
 func errOf[T any](_ T, err error) error { return err }
 
-func one(ok bool) int {
-	if ok {
-		return 1
+// count is how many of a list are so.
+func count[T any](list []T, so func(T) bool) (n int) {
+	for _, one := range list {
+		if so(one) {
+			n++
+		}
 	}
-	return 0
+	return n
 }
 
 // asks are everything that the client does.
@@ -98,39 +101,23 @@ func asks(t *testing.T, p place) []ask {
 		}, func(s *stage, _ int) int { return len(s.Comments(owner, name, p.issue)[0].Reactions) }},
 		{"Comment", func(_ *stage, c *Client, k int) error { return errOf(c.Comment(ctx, p.issue, mark(k)+"\nhello")) },
 			func(s *stage, k int) int {
-				n := 0
-				for _, c := range s.Comments(owner, name, p.issue) {
-					n += one(strings.HasPrefix(c.Body, mark(k)))
-				}
-				return n
+				return count(s.Comments(owner, name, p.issue), func(c fake.Comment) bool { return strings.HasPrefix(c.Body, mark(k)) })
 			}},
 		{"EditComment", func(_ *stage, c *Client, _ int) error { return c.EditComment(ctx, p.comment, "edited") }, nil},
 		{"Reply", func(_ *stage, c *Client, k int) error { return errOf(c.Reply(ctx, p.pull, p.first, mark(k)+"\nhello")) },
 			func(s *stage, k int) int {
-				n := 0
-				for _, c := range s.ReviewComments(owner, name, p.pull) {
-					n += one(strings.HasPrefix(c.Body, mark(k)))
-				}
-				return n
+				return count(s.ReviewComments(owner, name, p.pull), func(c fake.ReviewComment) bool { return strings.HasPrefix(c.Body, mark(k)) })
 			}},
 		{"AddLabel", func(_ *stage, c *Client, k int) error {
 			return errOf(c.AddLabel(ctx, p.issue, fmt.Sprint("label-", k)))
 		}, func(s *stage, k int) int {
-			n := 0
-			for _, l := range s.Issue(owner, name, p.issue).Labels {
-				n += one(l == fmt.Sprint("label-", k))
-			}
-			return n
+			return count(s.Issue(owner, name, p.issue).Labels, func(l string) bool { return l == fmt.Sprint("label-", k) })
 		}},
 		{"RemoveLabel", func(_ *stage, c *Client, _ int) error { return c.RemoveLabel(ctx, p.issue, "old") }, nil},
 		{"MakeLabel", func(_ *stage, c *Client, k int) error {
 			return c.MakeLabel(ctx, fmt.Sprint("made-", k), "ededed", "d")
 		}, func(s *stage, k int) int {
-			n := 0
-			for _, l := range s.RepoLabels(owner, name) {
-				n += one(l == fmt.Sprint("made-", k))
-			}
-			return n
+			return count(s.RepoLabels(owner, name), func(l string) bool { return l == fmt.Sprint("made-", k) })
 		}},
 		{"OpenPull", func(s *stage, c *Client, k int) error {
 			branch := fmt.Sprint("open/", k)
@@ -150,13 +137,9 @@ func asks(t *testing.T, p place) []ask {
 			run.ExternalID, run.Name = fmt.Sprint("run-", k), fmt.Sprint("ralph-", k)
 			return errOf(c.PutCheckRun(ctx, run))
 		}, func(s *stage, k int) int {
-			n := 0
-			for _, r := range s.CheckRuns(owner, name, s.sha) {
-				if r.ExternalID == fmt.Sprint("run-", k) {
-					n += 1 + one(len(r.Annotations) > 60)
-				}
-			}
-			return n
+			mine := func(r fake.CheckRun) bool { return r.ExternalID == fmt.Sprint("run-", k) }
+			double := func(r fake.CheckRun) bool { return mine(r) && len(r.Annotations) > 60 }
+			return count(s.CheckRuns(owner, name, s.sha), mine) + count(s.CheckRuns(owner, name, s.sha), double)
 		}},
 		{"WriteFileByPull", func(_ *stage, c *Client, k int) error {
 			return errOf(c.WriteFileByPull(ctx, fmt.Sprint("write/", k), "ralph.txt", []byte("text"), "Add it", "B"))
@@ -168,9 +151,5 @@ func asks(t *testing.T, p place) []ask {
 func (s *stage) branch(name string) { s.commit(name, "x.txt", name) }
 
 func (s *stage) pullsOf(branch string) int {
-	n := 0
-	for _, p := range s.Pulls(owner, name) {
-		n += one(p.Head == branch)
-	}
-	return n
+	return count(s.Pulls(owner, name), func(p fake.Pull) bool { return p.Head == branch })
 }
