@@ -24,11 +24,11 @@ import (
 
 // What becomes of an agent's credential.
 const (
-	stays    = "stays"    // with ralph: the agent is carried
-	handed   = "handed"   // to the agent, and the log says so
-	silent   = "silent"   // there is nothing to say
-	withheld = "withheld" // from the agent, and the log says so
-	refused  = "refused"  // the run ends before anything is spent
+	stays    = "s" // with ralph: the agent is carried
+	handed   = "h" // to the agent, and the log says so
+	silent   = "-" // there is nothing to say
+	withheld = "w" // from the agent, and the log says so
+	refused  = "x" // the run ends before anything is spent
 )
 
 // TestCarried: what the setting gateway comes to, for each agent and credential, on a laptop, in a job, and where a
@@ -48,44 +48,34 @@ func TestCarried(t *testing.T) {
 		keys          map[string]string
 		file, text    string // in the home
 		parent        []string
-		want          [8]string // a column each
+		want          string // a column each
 	}{
-		{"claude with a key", "claude", key, "", "", nil,
-			[8]string{stays, stays, stays, stays, stays, stays, silent, silent}},
+		{"claude with a key", "claude", key, "", "", nil, "ssssss--"},
 		{"claude with a subscription", "claude", nil, ".claude/.credentials.json",
 			`{"claudeAiOauth":{"accessToken":"t","expiresAt":1}}`, nil, // renewed when the turn begins
-			[8]string{stays, stays, stays, stays, stays, stays, silent, silent}},
-		{"claude led to another provider", "claude", key, "", "", []string{"ANTHROPIC_BASE_URL=nowhere"},
-			[8]string{handed, refused, handed, refused, refused, refused, silent, silent}},
-		{"codex with a key", "codex", key, "", "", nil,
-			[8]string{stays, stays, stays, stays, stays, stays, silent, silent}},
+			"ssssss--"},
+		{"claude led to another provider", "claude", key, "", "", []string{"ANTHROPIC_BASE_URL=nowhere"}, "hxhxxx--"},
+		{"codex with a key", "codex", key, "", "", nil, "ssssss--"},
 		{"codex with a key in its login", "codex", nil, ".codex/auth.json", `{"OPENAI_API_KEY":"k"}`, nil,
-			[8]string{stays, stays, stays, stays, stays, stays, silent, silent}},
+			"ssssss--"},
 		{"codex with ChatGPT", "codex", nil, ".codex/auth.json", `{"tokens":{"access_token":"t"}}`, nil,
-			[8]string{handed, refused, handed, refused, refused, refused, silent, silent}},
+			"hxhxxx--"},
 		{"gemini with Google's login", "gemini", nil, ".gemini/oauth_creds.json", `{"access_token":"t"}`, nil,
-			[8]string{handed, refused, handed, refused, refused, refused, silent, silent}},
-		{"gemini with nothing", "gemini", nil, "", "", nil,
-			[8]string{silent, silent, silent, silent, refused, refused, silent, silent}},
+			"hxhxxx--"},
+		{"gemini with nothing", "gemini", nil, "", "", nil, "----xx--"},
 		{"opencode with a key in its login", "opencode", nil, ".local/share/opencode/auth.json",
-			`{"openai":{"type":"api","key":"k"}}`, nil, [8]string{stays, stays, stays, stays, stays, stays, silent, silent}},
-		{"amp with a key", "amp", key, "", "", nil,
-			[8]string{refused, refused, refused, refused, refused, refused, silent, silent}},
+			`{"openai":{"type":"api","key":"k"}}`, nil, "ssssss--"},
+		{"amp with a key", "amp", key, "", "", nil, "xxxxxx--"},
 		{"amp whose settings name its key", "amp", map[string]string{"AMP_API_KEY": "k"}, "", "", []string{"NAMED=AMP_API_KEY"},
-			[8]string{handed, handed, refused, refused, refused, refused, silent, silent}},
-		{"claude at Bedrock", "claude", nil, "", "", []string{"CLAUDE_CODE_USE_BEDROCK=1", "AWS_REGION=x"},
-			[8]string{refused, refused, refused, refused, refused, refused, refused, refused}},
-		{"claude at Bedrock, named", "claude", nil, "", "", []string{"CLAUDE_CODE_USE_BEDROCK=1", "AWS_REGION=x",
-			"NAMED=CLAUDE_CODE_USE_BEDROCK,AWS_*"},
-			[8]string{silent, silent, silent, silent, refused, refused, silent, silent}},
-		{"amp with nothing", "amp", nil, "", "", nil,
-			[8]string{silent, silent, refused, refused, refused, refused, silent, silent}},
-		{"any program with a key", "./agent.sh", key, "", "", nil,
-			[8]string{withheld, withheld, withheld, withheld, stays, stays, silent, silent}},
+			"hhxxxx--"},
+		{"claude at Bedrock", "claude", nil, "", "", []string{"CLAUDE_CODE_USE_BEDROCK=1", "AWS_REGION=x"}, "xxxxxxxx"},
+		{"claude at Bedrock, named", "claude", nil, "", "",
+			[]string{"CLAUDE_CODE_USE_BEDROCK=1", "AWS_REGION=x", "NAMED=CLAUDE_CODE_USE_BEDROCK,AWS_*"}, "----xx--"},
+		{"amp with nothing", "amp", nil, "", "", nil, "--xxxx--"},
+		{"any program with a key", "./agent.sh", key, "", "", nil, "wwwwss--"},
 		{"any program whose settings name the key", "./agent.sh", map[string]string{"OPENAI_API_KEY": "k"}, "", "",
-			[]string{"NAMED=OPENAI_API_KEY"}, [8]string{handed, handed, handed, handed, stays, stays, silent, silent}},
-		{"any program with nothing", "./agent.sh", nil, "", "", nil,
-			[8]string{silent, silent, silent, silent, silent, silent, silent, silent}},
+			[]string{"NAMED=OPENAI_API_KEY"}, "hhhhss--"},
+		{"any program with nothing", "./agent.sh", nil, "", "", nil, "--------"},
 	} {
 		home := t.TempDir()
 		if c.file != "" {
@@ -93,7 +83,8 @@ func TestCarried(t *testing.T) {
 			made := os.MkdirAll(filepath.Dir(path), 0o755)
 			noError(t, errors.Join(made, os.WriteFile(path, []byte(c.text), 0o600)))
 		}
-		for i, at := range columns {
+		all := ""
+		for _, at := range columns {
 			spec := &Spec{Rules: Rules{Settings: config.Settings{Gateway: at.gateway, Sandbox: at.sandbox}},
 				Place: Place{InJob: at.job}}
 			o, says, err := spec.withGateway(agent.Options{Command: c.command, Host: agent.Host{Keys: c.keys, Home: home, Parent: c.parent, Allow: strings.Split(proc.Value(c.parent, "NAMED"), ",")}}, nil)
@@ -108,15 +99,16 @@ func TestCarried(t *testing.T) {
 			case says != "":
 				got = handed
 			}
-			if got != c.want[i] {
-				t.Errorf("%s at %+v: %s, want %s (%s, %v)", c.name, at, got, c.want[i], says, err)
-			}
+			all += got
 			if kept := o.Keys != nil; err != nil && (kept || !invalid.Is(err)) || err == nil && kept != (c.keys != nil) {
 				t.Errorf("%s at %+v: keys %v, %v", c.name, at, o.Keys, err)
 			}
 			if err != nil && !strings.Contains(err.Error(), "set") {
 				t.Errorf("%s at %+v: %v does not say what to do", c.name, at, err)
 			}
+		}
+		if all != c.want {
+			t.Errorf("%s: %s, want %s", c.name, all, c.want)
 		}
 	}
 }
