@@ -51,11 +51,11 @@ func TestReportsOnGitHub(t *testing.T) {
 		{file: "plan-failure.md", says: []string{"Stopped after 9 of 9 iterations", "US-003 is not done", retry,
 			"git fetch origin"}},
 		{file: "pull-draft.md", says: []string{"Working on it", "/ralph stop"}, pull: true, title: true},
-		{file: "pull-done.md", says: []string{"Done after 2 iterations", "go test ./... pass", "merge it, or send it back"},
+		{file: "pull-done.md", says: []string{"Done after 2 iterations", "go test ./... pass", "and merge it"},
 			pull: true, title: true},
 		{file: "pull-capped.md", says: []string{"Stuck after 5 of 5 iterations", failing, retry}, pull: true},
 		{file: "plan-pull.md", says: []string{"Done after 11 iterations", "1 of them only at the cap",
-			"merge it, or send it back"}, pull: true, title: true},
+			"and merge it"}, pull: true, title: true},
 		{file: "summary.md", says: []string{"Done after 2 iterations", "go test ./... pass", "and merge it"}},
 		{file: "hostile-comment.md"}, {file: "hostile-failure.md"}, {file: "hostile-pull.md"}, {file: "hostile-summary.md"},
 	}

@@ -390,16 +390,3 @@ func (v advice) again() string {
 	}
 	return "the same command with " + v.shown("--resume")
 }
-
-// sendBack says how a reviewer of finished work gets something else; "" before there is any.
-func (v advice) sendBack() string {
-	if v.local() || v.State.End == nil || v.State.End.Outcome != loop.Done {
-		return ""
-	}
-	review := ""
-	if v.Ways.Work(event.Reviewed) {
-		review = "Request changes in a review"
-	}
-	return parts(review, v.Offer("fix", "works on what reviews ask for"), v.Offer("retry <what to change>", "works on what you write"),
-		v.Offer("retry --fresh <what to do>", "starts over and keeps this work under another name"))
-}

@@ -39,20 +39,20 @@ func (v page) criteria() string {
 	return text
 }
 
-// checkTable lists the verdicts of an iteration.
-func (w Words) checkTable(it *loop.Iteration, most int) string {
+// checkTable lists the verdicts on an iteration's commit.
+func (v View) checkTable(it *loop.Iteration, most int) string {
 	if it == nil || most == 0 {
 		return ""
 	}
 	shown, own, took := shownVerdicts(it.Verdicts)
 	var b strings.Builder
-	b.WriteString("| check | result | time |\n|---|---|--:|\n")
+	b.WriteString(wording.Row(wording.JoinedBy(" on ", "check", v.commit(it)), "result", "time") + "|---|---|--:|\n")
 	for i, c := range shown {
 		if i == most {
 			b.WriteString(wording.Row("…", fmt.Sprintf("%d more", len(shown)-most), ""))
 			break
 		}
-		b.WriteString(wording.Row(w.Code(c.Check, 80), w.verdict(c), wording.Duration(c.Duration)))
+		b.WriteString(wording.Row(v.Code(c.Check, 80), v.verdict(c), wording.Duration(c.Duration)))
 	}
 	if own > 0 {
 		b.WriteString(wording.Row(safetext.Count(own, "check")+" of ralph's own", "✅ pass", wording.Duration(took)))

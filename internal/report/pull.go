@@ -3,8 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -13,57 +11,33 @@ import (
 )
 
 // PullBody is the pull request's description, at most 60,000 bytes: a screen of what a reviewer wants to know,
-// in the order in which they want it or in that of the repository's own template, and the rest folded. How the run goes
-// is the sticky comment's to tell.
+// in the order in which they want it, and the rest folded. How the run goes is the sticky comment's to tell.
 func PullBody(v View) string {
 	v = v.onPull()
 	v.here = true // also before it has a number
 	return v.fit(pullLimit, func(v page) string {
-		sections := v.pullSections()
-		if strings.TrimSpace(v.Template) == "" || v.spec == 0 {
-			return written(sections)
+		var p wording.Markdown
+		p.Part(closes(v.State))
+		if v.State.End == nil {
+			// It is written once, with the first commit, so it has nothing that changes before the end.
+			p.Part("**🔄 Working on it" + unboxed(v.State) + ": a comment below says how far it is.**")
+			p.Part(v.whatNow())
+			p.Part(wording.Titled("What was asked", v.task()))
+			p.Part(wording.Titled("How it will be verified", wording.Sentence(v.deciders(v.State, v.checks))))
+			return p.String()
 		}
-		return v.intoTemplate(v.Template, sections)
+		p.Part("**" + v.headline() + "**")
+		p.Part(v.whatNow())
+		p.Part(v.atCap())
+		p.Part(wording.Titled("What was asked", v.task()))
+		p.Part(wording.Titled("What changed, and why", v.change()))
+		p.Part(wording.Titled("Stories", v.screen().storyList()))
+		p.Part(wording.Titled("How it was verified", v.verified()))
+		p.Part(wording.Titled("What to look at", v.screen().warned()))
+		p.Part(wording.Folded(gitTitle, v.gitNotes(v.State)))
+		p.Part(v.howItWent())
+		return p.String()
 	})
-}
-
-func (v page) pullSections() []section {
-	if v.State.End == nil {
-		return v.draftSections()
-	}
-	var state wording.Markdown
-	state.Part("**" + v.headline() + "**")
-	if (advice{v.View}).sendBack() != "" && mergeable(v.State) {
-		state.Part(whatNowIs + "review this pull request and merge it, or send it back: see the end.")
-	} else {
-		state.Part(v.whatNow())
-	}
-	state.Part(v.atCap())
-	all := []section{
-		{"closes", "", closes(v.State)}, {"state", "", state.String()}, {"asked", "What was asked", v.task()},
-		{"done", "What changed, and why", v.change()},
-		{"stories", "Stories", v.screen().storyList()}, {"checks", "How it was verified", v.verified()},
-		{"look", "What to look at", v.screen().warned()}, {"back", "Send it back", advice{v.View}.sendBack()},
-		{"rest", "", wording.JoinedBy("\n", wording.Folded(gitTitle, v.gitNotes(v.State)), v.howItWent())},
-	}
-	return withText(all)
-}
-
-// draftSections are those of a run that continues. They are written once, with the first commit, so they have nothing
-// that changes before the end.
-func (v page) draftSections() []section {
-	state := "**🔄 Working on it" + unboxed(v.State) + ": a comment below says how far it is.**\n\n" + v.whatNow()
-	decide := ""
-	if names := v.deciders(v.State, v.checks); names != "" {
-		decide = "By " + names + "."
-	}
-	return withText([]section{{"closes", "", closes(v.State)}, {"state", "", state}, {"asked", "What was asked", v.task()},
-		{"checks", "How it will be verified", decide}})
-}
-
-// withText are the sections that say anything.
-func withText(all []section) []section {
-	return slices.DeleteFunc(all, func(s section) bool { return strings.TrimSpace(s.body) == "" })
 }
 
 // change is what the run changed and why: the files, the riskiest first, and the agent's word on it.
@@ -88,9 +62,6 @@ const mostFiles = 8
 func (v page) verified() string {
 	var p wording.Markdown
 	if it := v.State.LastJudged(); it != nil && v.checks > 0 {
-		if sha := v.commit(it); sha != "" {
-			p.Part("On " + sha + ":")
-		}
 		p.Part(v.checkTable(it, min(v.checks, 6)))
 	} else {
 		p.Part("Not yet: the checks have not run.")
@@ -106,7 +77,7 @@ func (v page) verified() string {
 	return p.String()
 }
 
-// reviewLine is the reviewer's verdict, or that the run had no reviewer.
+// reviewLine is the reviewer's verdict where there is more to it than that, or that the run had no reviewer.
 func (v View) reviewLine() string {
 	it, c := newestReview(v.State)
 	s := v.State
@@ -135,6 +106,9 @@ func (v View) reviewLine() string {
 	if n := len(c.Criteria); n > 0 {
 		said = wording.JoinedBy("; ", said, fmt.Sprintf("%d of %s met", met,
 			safetext.Plural(n, "1 criterion", fmt.Sprintf("%d criteria", n))))
+	}
+	if c.Pass && said == "" && it == v.State.LastJudged() { // the headline and the table of checks have all of it
+		return ""
 	}
 	return "- " + sign + wording.JoinedBy(": ", word, said) + "\n"
 }
