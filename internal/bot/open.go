@@ -464,9 +464,7 @@ func (j *job) planOf(before past, way loop.ResumeMode) *planrun.Source {
 		// --fresh: the same plan from its beginning, and the text that it is of
 		j.wanted.Title, j.wanted.Spec = s.Start.Title, s.Start.Spec
 		source := sourceOf(s, s.Start.Plan.Plan, j.Clock().Format("2006-01-02"))
-		if s.Start.Plan.Record != nil {
-			source.Reviews = [][]plan.RecordedReview{s.Start.Plan.OnRecord()}
-		}
+		source.Reviews = [][]plan.RecordedReview{s.Start.Plan.OnRecord()}
 		return &source
 	}
 	return nil

@@ -102,9 +102,7 @@ func samePlan(s loop.State, content []byte) bool {
 		return false
 	}
 	p, _, err := plan.Read("", content)
-	if s.Start.Plan.Record != nil { // it began with what was on record by then
-		p, _, _ = p.Bound(s.Start.Plan.Rules(), s.Start.Plan.OnRecord())
-	}
+	p, _, _ = p.Bound(s.Start.Plan.Rules(), s.Start.Plan.OnRecord())
 	return err == nil && bytes.Equal(p.Marshal(), s.Start.Plan.Plan.Marshal())
 }
 

@@ -268,9 +268,7 @@ func (s *fold) plan(p *Planned) {
 	if p != nil {
 		plan := p.Plan
 		s.Plan, s.PlanDue, s.tree = &plan, false, p.Tree
-		if p.Record != nil { // which holds what the iterations until now have done
-			s.planned = len(s.Iterations)
-		}
+		s.planned = len(s.Iterations) // the plan's record holds what they have done
 	}
 }
 

@@ -161,8 +161,7 @@ type Planned struct {
 	SkipReview bool      `json:"skip_review,omitempty"`
 	ReviewCap  int       `json:"review_cap"`
 	FailAtCap  bool      `json:"fail_at_cap,omitempty"`
-	// Record is what was on record of the stories by then: Plan holds no approval that it does not have. nil: an earlier
-	// version has begun the run, and its plan is as a file said.
+	// Record is what was on record of the stories by then: Plan holds no approval that it does not have.
 	Record []plan.RecordedReview `json:"record,omitzero"`
 }
 

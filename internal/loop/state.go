@@ -32,7 +32,7 @@ type State struct {
 	Plan *plan.Plan
 	// PlanDue says that the plan's file in the newest commit says something else than Plan.
 	PlanDue bool
-	planned int // of Iterations, those before the plan was last set with its record
+	planned int // of Iterations, those before the plan was last set
 	// Turning is set while a turn runs, and stays set when its process died.
 	Turning *Turning
 	// Iterations counted so far, by number. Outputs are kept for the last Window of them only. An iteration in it is never
