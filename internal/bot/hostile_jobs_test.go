@@ -32,7 +32,7 @@ func TestHostileText(t *testing.T) {
 			{14, "the agent's output", inLines},
 			{15, "a check's output", inLines}, {16, "names of files", inNames}, {17, "the reviewer's summary", inWords},
 			{18, "what the reviewer finds", inLines},
-			{20, "the file that the reviewer names", inWords},
+			{19, "a template for pull requests", inTemplate}, {20, "the file that the reviewer names", inWords},
 		}, hostileDone},
 		{"committed by the agent", []hostilePlace{{21, "the agent's commit", inCommits}}, hostileCommits},
 		{"capped", []hostilePlace{{31, "the agent's output", inLines}, {32, "a check's output", inLines},
@@ -114,6 +114,7 @@ type hostilePlace struct {
 }
 
 var (
+	inTemplate = []string{"mention", "closing", "marker", "html", "substitute", "backticks"}
 	// A line that is written over with a bare return is left out of a build's log.
 	inLog     = slices.DeleteFunc(slices.Clone(inLines), func(threat string) bool { return threat == "return" })
 	inCommits = []string{"mention", "team", "closing", "foreign", "gh", "skip", "trailer", "substitute", "backticks"}
@@ -179,16 +180,18 @@ esac
 }
 
 // noisy makes the test of the world print a text before it fails.
-func (w *world) noisy(text string) {
+func (w *world) noisy(text string, more ...string) {
 	w.t.Helper()
-	w.commit("noise.txt", text, "Makefile", strings.Replace(makefile, "\t@", "\t@cat noise.txt; ", 1))
+	w.commit(append([]string{"noise.txt", text, "Makefile", strings.Replace(makefile, "\t@", "\t@cat noise.txt; ", 1)},
+		more...)...)
 }
 
 func hostileDone(w *world, says func(string) string, each func(string) []string) {
 	w.gh.EditIssue(owner, name, w.issue, strings.Join(each("the issue's title"), " "), says("the issue's body"))
 	w.gh.AddComment(owner, name, w.issue,
 		fake.Comment{Author: "alice", Body: says("a writer's comment"), CreatedAt: time.Now().UTC().Add(-time.Hour)})
-	w.noisy(says("a check's output"))
+	w.noisy(says("a check's output"), ".github/pull_request_template.md",
+		"## Deployment\n\n"+says("a template for pull requests")+"\n")
 	w.write("says.txt", says("the agent's output")+"\n")
 	w.write("names", strings.Join(each("names of files"), "\x00"))
 	w.verdicts(says("the reviewer's summary"), says("what the reviewer finds"),

@@ -400,12 +400,16 @@ func (j *job) resume(way loop.ResumeMode) *loop.Resume {
 	return r
 }
 
-// viewOn is a view of the job's runs, with its limits.
+// viewOn is a view with the repository's template for pull requests. It is read once, from the base commit; what cannot
+// be read is left out.
 func (j *job) viewOn(ctx context.Context) func(loop.State) report.View {
 	spec := j.Spec
 	j.readWays(ctx, j.request.Event, spec.Tree.File)
+	template, err := pullTemplate(ctx, spec)
+	j.warn("reading the template for pull requests", err)
 	return func(s loop.State) report.View {
 		v := j.Action.view(s)
+		v.Template = template
 		v.Limits = loop.Limits{CostUSD: spec.Settings.MaxCostUSD, Tokens: int64(spec.Settings.MaxTokens),
 			IssueCostUSD: spec.Settings.MaxCostUSDPerIssue}
 		v.Worktree = spec.Tree.Dir()
@@ -414,6 +418,23 @@ func (j *job) viewOn(ctx context.Context) func(loop.State) report.View {
 		}
 		return v
 	}
+}
+
+// pullTemplate is the repository's own template for pull requests; empty when it has none.
+func pullTemplate(ctx context.Context, spec *engine.Spec) (string, error) {
+	files, err := spec.Tree.Files(ctx, spec.Tree.Base())
+	if err != nil {
+		return "", err
+	}
+	for _, path := range report.TemplatePaths {
+		i := slices.IndexFunc(files, func(f git.Entry) bool { return strings.EqualFold(f.Path, path) })
+		if i < 0 {
+			continue
+		}
+		content, _, err := spec.Tree.Read(ctx, spec.Tree.Base(), files[i].Path, 64<<10)
+		return string(content), err
+	}
+	return "", nil
 }
 
 // planCommands are the commands that a plan of the repository says to verify with. It is read here as the base commit has it;

@@ -32,6 +32,7 @@ func TestGolden(t *testing.T) {
 		"costs.txt":           costs(),
 		"reviewed.md":         Comment(reviewed()),
 		"pull-reviewed.md":    PullTitle(reviewed()) + "\n\n" + PullBody(reviewed()),
+		"pull-template.md":    templated(reviewed(), ownTemplate),
 		"summary-roles.md":    Summary(withRoles()),
 		"iteration.md":        IterationComment(stuckRun(), 5),
 		"check-run.md":        checkRun(annotated()),
@@ -131,6 +132,11 @@ func answers() string {
 		b.WriteString(page{v, rooms[0]}.feedback() + "\n")
 	}
 	return b.String()
+}
+
+func templated(v View, template string) string {
+	v.Template = template
+	return PullBody(v)
 }
 
 // checkRun is a check run with its annotations as text.

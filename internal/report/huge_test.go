@@ -33,6 +33,7 @@ func huge(n int) View {
 		s.Judged(i, slices.Repeat([]loop.Verdict{bad}, 30)...)
 	}
 	v := end(s, loop.Capped, name, "wip/ralph-fail-issue-42-20261121-054000")
+	v.Template = strings.Repeat("## "+name+"\n"+name+"\n", 200)
 	v.ReportURL = v.State.RunURL + "#artifacts"
 	return v
 }

@@ -60,6 +60,7 @@ func views(v View) map[string]string {
 			&AllResult{View: v, Branch: s.Start.Spec, Tasks: []string{s.Start.Spec}, Reason: s.Start.Spec}),
 		"summary": Summary(v), "status": Status(v),
 		"each": IterationComment(v, 1), "feedback": page{v, rooms[0]}.feedback(), "answer": Answer(v, remarkOf(v)),
+		"template":  templated(v, v.Template+"\n"+s.Start.Spec),
 		"check run": CheckRunOf(v).Summary, "details": CheckRunOf(v).Text, "verdict": p.criteria(),
 		"line": IssueLine(v), "asked": p.task(),
 		"refused": wording.Sentence(v.Text(s.Start.Title, 600)),
@@ -140,7 +141,7 @@ func seen(text func(most int) string) View {
 		Criteria: []loop.Criterion{{Text: text(8), Reason: text(12)}}},
 		loop.Verdict{Check: text(6), Severity: loop.Hard, Skipped: text(8)})
 	v := end(s, loop.Stuck, text(12), text(6))
-	v.TokenNote = text(12)
+	v.TokenNote, v.Template = text(12), "## "+text(8)+"\n"+text(60)+"\n## Testing\n- [x] "+text(30)+"\n| "+text(12)
 	return v
 }
 

@@ -200,6 +200,7 @@ func TestPullBodyIsAScreen(t *testing.T) {
 	stopped.State.Post.Pull = 57
 	for name, v := range map[string]View{"done": done(), "reviewed": reviewed(), "capped": stopped, "plan": planDone(),
 		"huge": huge(30), "long": long(15)} {
+		v.Template = ""
 		body, comment := PullBody(v), Comment(v)
 		text := visible(t, body)
 		if lines, n := strings.Count(text, "\n"),

@@ -3,6 +3,8 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -11,33 +13,53 @@ import (
 )
 
 // PullBody is the pull request's description, at most 60,000 bytes: a screen of what a reviewer wants to know,
-// in the order in which they want it, and the rest folded. How the run goes is the sticky comment's to tell.
+// in the order in which they want it or in that of the repository's own template, and the rest folded. How the run goes
+// is the sticky comment's to tell.
 func PullBody(v View) string {
 	v = v.onPull()
 	v.here = true // also before it has a number
 	return v.fit(pullLimit, func(v page) string {
-		var p wording.Markdown
-		p.Part(closes(v.State))
-		if v.State.End == nil {
-			// It is written once, with the first commit, so it has nothing that changes before the end.
-			p.Part("**🔄 Working on it" + unboxed(v.State) + ": a comment below says how far it is.**")
-			p.Part(v.whatNow())
-			p.Part(wording.Titled("What was asked", v.task()))
-			p.Part(wording.Titled("How it will be verified", wording.Sentence(v.deciders(v.State, v.checks))))
-			return p.String()
+		sections := v.pullSections()
+		if strings.TrimSpace(v.Template) == "" || v.spec == 0 {
+			return written(sections)
 		}
-		p.Part("**" + v.headline() + "**")
-		p.Part(v.whatNow())
-		p.Part(v.atCap())
-		p.Part(wording.Titled("What was asked", v.task()))
-		p.Part(wording.Titled("What changed, and why", v.change()))
-		p.Part(wording.Titled("Stories", v.screen().storyList()))
-		p.Part(wording.Titled("How it was verified", v.verified()))
-		p.Part(wording.Titled("What to look at", v.screen().warned()))
-		p.Part(wording.Folded(gitTitle, v.gitNotes(v.State)))
-		p.Part(v.howItWent())
-		return p.String()
+		return v.intoTemplate(v.Template, sections)
 	})
+}
+
+func (v page) pullSections() []section {
+	if v.State.End == nil {
+		return v.draftSections()
+	}
+	var state wording.Markdown
+	state.Part("**" + v.headline() + "**")
+	state.Part(v.whatNow())
+	state.Part(v.atCap())
+	all := []section{
+		{"closes", "", closes(v.State)}, {"state", "", state.String()}, {"asked", "What was asked", v.task()},
+		{"done", "What changed, and why", v.change()},
+		{"stories", "Stories", v.screen().storyList()}, {"checks", "How it was verified", v.verified()},
+		{"look", "What to look at", v.screen().warned()},
+		{"rest", "", wording.JoinedBy("\n", wording.Folded(gitTitle, v.gitNotes(v.State)), v.howItWent())},
+	}
+	return withText(all)
+}
+
+// draftSections are those of a run that continues. They are written once, with the first commit, so they have nothing
+// that changes before the end.
+func (v page) draftSections() []section {
+	state := "**🔄 Working on it" + unboxed(v.State) + ": a comment below says how far it is.**\n\n" + v.whatNow()
+	decide := ""
+	if names := v.deciders(v.State, v.checks); names != "" {
+		decide = "By " + names + "."
+	}
+	return withText([]section{{"closes", "", closes(v.State)}, {"state", "", state}, {"asked", "What was asked", v.task()},
+		{"checks", "How it will be verified", decide}})
+}
+
+// withText are the sections that say anything.
+func withText(all []section) []section {
+	return slices.DeleteFunc(all, func(s section) bool { return strings.TrimSpace(s.body) == "" })
 }
 
 // change is what the run changed and why: the files, the riskiest first, and the agent's word on it.

@@ -39,8 +39,9 @@ type Controls struct {
 	Running string     // "ralph:running": removed from the issue, it stops the run; empty: the issue has no such label
 }
 
-// Repository is where the places that checks name are.
+// Repository is what a pull request is fitted to, and where the places that checks name are in it.
 type Repository struct {
+	Template string // its pull request template, as it is in the base commit; empty: it has none
 	Worktree string // the run's worktree as an absolute path, which tools print before the names of files
 	Dir      string // where the checks run, from the top of the repository; empty: there
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake/sample"
@@ -116,3 +117,30 @@ func annotated() View {
 	v.Worktree = "/home/runner/work/demo/demo"
 	return v
 }
+
+// ownTemplate is a template as repositories have them.
+var ownTemplate = strings.ReplaceAll(`<!-- Thank you! Read CONTRIBUTING first. -->
+# Pull request
+
+## Description
+Please include a summary of the change. Fixes # (issue)
+
+## Related issues
+- Fixes #
+
+## How was this tested?
+- [ ] ''make test'' passes
+- [x] I tested by hand
+
+## Screenshots
+<img src="x">
+none yet, ask @design
+
+## Checklist
+- [ ] I have read the [guide](CONTRIBUTING.md) and the [code of conduct](https://example.com/conduct)
+- [x] See #5, closes alice/demo#6
+
+| Q | A |
+|---|---|
+| BC break? | no |
+`, "''", "`")

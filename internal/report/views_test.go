@@ -23,6 +23,8 @@ func hostile() View {
 	v := view(sample.Hostile())
 	v.TokenNote = sample.Nasty
 	v.Redact = Redactor(nil)
+	v.Template = sample.Nasty + "\n## Description @bob #12\n" + sample.Nasty + "\n## Testing\n- [x] " + sample.Nasty +
+		"\n## Screenshots @eve\n" + sample.Nasty + "\n"
 	v.ReportURL, v.Limits = "javascript:alert(1)", loop.Limits{CostUSD: 5}
 	return v
 }

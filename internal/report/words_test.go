@@ -70,18 +70,3 @@ b '\''c'\'''`},
 		}
 	}
 }
-
-func TestTitle(t *testing.T) {
-	for title, want := range map[string]string{
-		"Add a thing": "Add a thing", "": "issue-42",
-		"Fix it ***NO_CI*** [ci-skip] [no actions]": "Fix it NO CI (ci-skip) (no actions)",
-		"Fix @bob's bug, closes #12 [skip ci]":      "Fix bob's bug, closes 12 (skip ci)",
-		strings.Repeat("é", 500):                    strings.Repeat("é", maxTitle-1) + "…",
-	} {
-		v := view(sample.Begin(nil))
-		v.State.Start.Title = title
-		if got := PullTitle(v); got != want {
-			t.Errorf("%s: %q, want %q", title, got, want)
-		}
-	}
-}
