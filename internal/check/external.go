@@ -126,6 +126,7 @@ func (c *Verify) external(ctx context.Context, config *task.Verification, stage 
 	if command.environment(at, o, &lacking); lacking.Unfixable {
 		out.unfixable, out.reason = true, "Command failed: "+lacking.Reason
 	}
+	out.missing = lacking.Missing
 	if cannotRun(o.Exit) {
 		out.missing = !out.pass
 		c.log("the command %q ended with %d, which is how a shell says that it cannot run a program", config.Command, o.Exit)

@@ -8,9 +8,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// environment marks a failure that no change to the code fixes: the command's own line names a program that did not exist
-// before the first turn, and does not now. A failure that ends the run must be certain: what a script or a make recipe
-// lacks, or a version manager, may be the change's doing, and one more attempt costs only itself.
+// environment marks a failure that no change to the code fixes: the command lacks a program, and has never run. A failure
+// that ends the run must be certain: either the command's own line names the program, which did not exist before the first
+// turn, or the agent has been told of it once. What a script or a version manager lacks may be the change's doing.
 func (c *Command) environment(at Input, o ending, v *loop.Verdict) {
 	if o.Class == proc.Idle && !v.Pass && !c.ranBefore(at) {
 		v.Missing, v.Unfixable = c.Hard, c.Hard
@@ -20,22 +20,27 @@ func (c *Command) environment(at Input, o ending, v *loop.Verdict) {
 		return
 	}
 	tool, advice := c.Lacks(o.Exit, o.output)
-	if !slices.Contains(Words(c.Line), tool) || slices.Contains(c.Present, tool) || c.ranBefore(at) {
+	if tool == "" || c.ranBefore(at) {
 		return
 	}
-	v.Missing, v.Unfixable = true, true
-	v.Reason = "the check cannot run here: " + advice
+	v.Missing = true
+	if slices.Contains(Words(c.Line), tool) && !slices.Contains(c.Present, tool) || c.before(at, func(v loop.Verdict) bool { return v.Missing }) {
+		v.Unfixable, v.Reason = true, "the check cannot run here: "+advice
+	}
 }
 
 // ranBefore reports whether the command found all its programs once, on the base commit or in an earlier iteration:
 // then it was the change that took one away.
 func (c *Command) ranBefore(at Input) bool {
-	ran := func(v loop.Verdict) bool {
-		return v.Check == c.Title && v.Skipped == "" && !v.Missing && !cannotRun(v.Exit)
-	}
-	return slices.ContainsFunc(at.State.Baseline, ran) ||
+	return c.before(at, func(v loop.Verdict) bool { return !v.Missing && !cannotRun(v.Exit) })
+}
+
+// before reports whether a verdict of the command on the base commit or in an earlier iteration is so.
+func (c *Command) before(at Input, is func(loop.Verdict) bool) bool {
+	so := func(v loop.Verdict) bool { return v.Check == c.Title && v.Skipped == "" && is(v) }
+	return slices.ContainsFunc(at.State.Baseline, so) ||
 		slices.ContainsFunc(at.State.Iterations, func(it *loop.Iteration) bool {
-			return slices.ContainsFunc(it.Verdicts, ran)
+			return slices.ContainsFunc(it.Verdicts, so)
 		})
 }
 

@@ -33,6 +33,8 @@ func TestLacking(t *testing.T) {
 		{name: "it was skipped before", missing: "jest",
 			before: []loop.Verdict{{Check: line, Skipped: "why"}}, want: true},
 		{name: "something that the line runs names it", missing: "deeper"},
+		{name: "the agent was told of it", missing: "deeper",
+			before: []loop.Verdict{{Check: line, Missing: true, Exit: 1}}, want: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := &Command{

@@ -132,12 +132,13 @@ var missed = lazy(
 // run others: make ends with 2 then, and python with 1; or that no version of it was there, as the managers of versions
 // say it.
 func Lacking(output string) bool {
-	return unchosen(output) != "" || missed.MatchString(output) && MissingTool("", output) != ""
+	tool, _ := unchosen(output)
+	return tool != "" || missed.MatchString(output) && MissingTool("", output) != ""
 }
 
 // LackAdvice is InstallAdvice for a check that lacks a program, by its command line and output.
 func LackAdvice(command, output string, at Site) string {
-	if advice := unchosen(output); advice != "" {
+	if _, advice := unchosen(output); advice != "" {
 		return advice
 	}
 	return InstallAdvice(MissingTool(command, output), at)
@@ -148,6 +149,9 @@ const maxTool = 40 // of a name that is shown
 // MissingTool is the program that did not exist, by the output of a check or else by the command line, of which it is
 // the first word; "" when neither shows it. The name is plain, whatever the output is.
 func MissingTool(command, output string) string {
+	if tool, _ := unchosen(output); tool != "" {
+		return tool
+	}
 	if found := cargoCommand.FindStringSubmatch(output); found != nil && len(found[1]) <= maxTool {
 		return "cargo-" + found[1]
 	}

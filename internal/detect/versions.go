@@ -25,8 +25,8 @@ var managers = []struct {
 	{lazy(`(?m)^A compatible \.NET (?P<tool>SDK) was not found|^\s*No \.NET SDKs were found`), "dotnet"},
 }
 
-// unchosen says what a version manager lacks, by the output of a check that failed; "" when none says so.
-func unchosen(output string) string {
+// unchosen says what a version manager lacks, by the output of a check that failed, and what to do; "" when none says so.
+func unchosen(output string) (tool, advice string) {
 	for _, m := range managers {
 		found := m.pattern.FindStringSubmatch(output)
 		if found == nil {
@@ -38,8 +38,9 @@ func unchosen(output string) string {
 			}
 			return ""
 		}
-		return fmt.Sprintf("%s has no %s that it can run here: install one before ralph or in the setting setup",
-			cmp.Or(m.who, group("who")), cmp.Or(group("tool"), "version"))
+		tool = cmp.Or(group("tool"), "version")
+		return tool, fmt.Sprintf("%s has no %s that it can run here: install one before ralph or in the setting setup",
+			cmp.Or(m.who, group("who")), tool)
 	}
-	return ""
+	return "", ""
 }

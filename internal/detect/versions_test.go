@@ -34,7 +34,7 @@ func TestUnchosen(t *testing.T) {
 		if c.lacks != "" {
 			want = c.lacks + " that it can run here: install one before ralph or in the setting setup"
 		}
-		if got := unchosen(c.output); got != want || Lacking(c.output) != (want != "") {
+		if _, got := unchosen(c.output); got != want || Lacking(c.output) != (want != "") {
 			t.Errorf("%q: %q, want %q", c.output, got, want)
 		}
 	}
