@@ -6,8 +6,10 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/derive"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/local"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
@@ -19,7 +21,7 @@ type planCommand struct {
 	Status   planStatus   `cmd:"" help:"Show the stories of the plan, how far each has come, and what is next."`
 	Run      planRun      `cmd:"" help:"Run the plan: implement, review and fix story by story until all of them are approved."`
 	Approve  planApprove  `cmd:"" help:"Approve stories of the plan yourself: they are marked so, and not reviewed."`
-	Validate planValidate `cmd:"" help:"Validate a plan."`
+	Validate planValidate `cmd:"" help:"Validate a plan, or a change of one against what a mode allows."`
 	Archive  planArchive  `cmd:"" help:"Put the plan away under ralph-archive, with a summary, and begin a new one."`
 	Skill    planSkill    `cmd:"" help:"Write the skill /ralph-plan for Claude Code into .claude, or a plugin of it."`
 }
@@ -144,12 +146,25 @@ func (c *planStatus) Run(ctx context.Context, p process, s session.Session, stde
 type planValidate struct {
 	File string `arg:"" optional:"" help:"A tasks.json. Default: the plan of the project."`
 	planFlags
-	JSON bool `name:"json" help:"Print JSON for programs: whether it is legal, and every violation."`
+	Before     string `placeholder:"FILE" help:"Instead of one plan: as it was before an iteration."`
+	After      string `placeholder:"FILE" help:"As it is after it."`
+	Mode       string `placeholder:"MODE" help:"What the iteration was for: implement, review or review-fix."`
+	Story      string `placeholder:"ID" help:"The story that the iteration was for. Default: the one whose review fields changed."`
+	ReviewCap  int    `default:"5" placeholder:"N" help:"How many reviews a story may take. Default: 5."`
+	SkipReview bool   `help:"By the rules of a run without reviews."`
+	JSON       bool   `name:"json" help:"Print JSON for programs: whether it is legal, and every violation."`
 }
 
 // Run implements ralph plan validate: exit code 0 for what is legal, 1 for what is not, 2 for what cannot be examined.
 func (c *planValidate) Run(ctx context.Context, p process, s session.Session, stderr io.Writer) error {
-	found, err := c.plans(p, s, stderr).Validate(ctx, c.File)
+	plans := c.plans(p, s, stderr)
+	if c.ReviewCap < 1 {
+		return invalid.Errorf("invalid --review-cap \"%d\": must be a whole number from 1", c.ReviewCap)
+	}
+	found, err := plans.Validate(ctx, planrun.Validation{
+		File: c.File, Before: c.Before, After: c.After, Mode: plan.Mode(c.Mode), Story: c.Story, SkipReview: c.SkipReview,
+		ReviewCap: c.ReviewCap,
+	})
 	if err != nil {
 		return err
 	}

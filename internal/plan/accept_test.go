@@ -235,10 +235,8 @@ func TestGivenStory(t *testing.T) {
 // TestReviewOfNothing: a review of a story that there is not is none.
 func TestReviewOfNothing(t *testing.T) {
 	p := agreed(Review)
-	for given, want := range map[string]string{
-		"Z": "2.5 Review iteration made illegal transition on story Z: there was no such story to review.",
-		"":  "2.5 Review iteration changed no story: reviewCount unchanged, and a review must increment that of one story.",
-	} {
+	for _, given := range []string{"", "Z"} {
+		want := "2.5 Review iteration made illegal transition on story " + given + ": there was no such story to review."
 		if got := told(Compare(p, p, given, Review, Rules{})); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q", got)
 		}

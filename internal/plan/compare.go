@@ -23,7 +23,7 @@ func Compare(before, after Plan, story string, m Mode, r Rules) []Violation {
 		c.withoutReviews()
 	} else {
 		c.invariants()
-		t := transition{before: c.snapshot, after: after, rules: r, given: story}
+		t := transition{before: c.snapshot, after: after, rules: r, given: &story}
 		c.found = append(c.found, t.violations(m)...)
 	}
 	c.plan()

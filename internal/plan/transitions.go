@@ -10,24 +10,13 @@ import (
 )
 
 // Transitions says whether what changed against the snapshot is legal in the mode; nothing with SkipReview, and nothing
-// without a snapshot, which nil is. A snapshot does not hold feedback: see Compare. The iteration is taken to have been
-// for the first story whose review fields changed, or else for the first that waits for a review.
+// without a snapshot, which nil is. A snapshot does not hold feedback, nor which story the iteration was given: see
+// Compare.
 func Transitions(before Snapshot, after Plan, m Mode, r Rules) []Violation {
 	if r.SkipReview || before == nil {
 		return nil
 	}
-	t := transition{before: before, after: after, rules: r}
-	for _, s := range slices.Backward(after.Stories) {
-		if before[s.ID].ReviewStatus == NeedsReview {
-			t.given = s.ID
-		}
-	}
-	for _, s := range slices.Backward(after.Stories) {
-		if was, known := before[s.ID]; known && was != s.standing() {
-			t.given = s.ID
-		}
-	}
-	return t.violations(m)
+	return (&transition{before: before, after: after, rules: r}).violations(m)
 }
 
 // transition is a change of a plan that is held against the table of legal changes (docs/plans.md).
@@ -35,7 +24,7 @@ type transition struct {
 	before Snapshot
 	after  Plan
 	rules  Rules
-	given  string // the only story that may make a step
+	given  *string // the only story that may make a step; nil: no one knows which
 	found  violations
 }
 
@@ -108,23 +97,35 @@ func (t *transition) newStories() {
 // handedIn holds that one story at most was handed in for review, from a status, and that nothing else changed.
 // illegal is what is said of a change: the story and the step.
 func (t *transition) handedIn(from ReviewStatus, illegal string) {
+	var handed []string
 	for _, s := range t.after.Stories {
 		was, known := t.before[s.ID]
 		if !known {
 			continue
 		}
 		for _, c := range was.stepsTo(s.standing()) {
-			if c.field != "reviewStatus" || was.ReviewStatus != from || s.ReviewStatus != NeedsReview {
-				t.found.add(transitionCheck, s.ID, c.field, illegal, s.ID, c)
+			if c.field == "reviewStatus" && was.ReviewStatus == from && s.ReviewStatus == NeedsReview {
+				handed = append(handed, s.ID)
+				t.cleared(s, from)
 				continue
 			}
-			t.cleared(s, from)
-			if s.ID != t.given {
-				t.found.add(transitionCheck, s.ID, c.field,
+			t.found.add(transitionCheck, s.ID, c.field, illegal, s.ID, c)
+		}
+	}
+	if t.given != nil {
+		for _, id := range handed {
+			if id != *t.given {
+				t.found.add(transitionCheck, id, "reviewStatus",
 					"Story %s was handed in for review, and the iteration was for story %s; "+
-						"set its reviewStatus back to %s. One story an iteration.", s.ID, t.given, from.shown())
+						"set its reviewStatus back to %s. One story an iteration.", id, *t.given, from.shown())
 			}
 		}
+		return
+	}
+	for _, id := range handed[min(1, len(handed)):] {
+		t.found.add(transitionCheck, id, "reviewStatus",
+			"Stories %s were submitted for review in one iteration; must be only one. "+
+				"Set the reviewStatus of %s back to %s.", safetext.Listed(handed), id, from.shown())
 	}
 }
 
@@ -139,25 +140,60 @@ func (t *transition) cleared(s Story, from ReviewStatus) {
 
 // review holds that one story was reviewed and nothing else changed.
 func (t *transition) review() {
+	var changed []string
 	for _, s := range t.after.Stories {
 		was, known := t.before[s.ID]
-		switch steps := was.stepsTo(s.standing()); {
+		switch {
 		case !known:
 			t.illegalReview(s.ID, "", "a review adds no story")
-		case len(steps) > 0 && s.ID != t.given:
-			t.illegalReview(s.ID, steps[0].field, fmt.Sprintf("%s, and the story to review was %s", steps[0], t.given))
+		case was != s.standing():
+			changed = append(changed, s.ID)
 		}
 	}
-	_, was := t.before[t.given]
-	switch is := t.after.Story(t.given) != nil; {
+	if t.given != nil {
+		t.reviewOf(*t.given, changed)
+		return
+	}
+	switch len(changed) {
+	case 0:
+		t.unreviewed()
+	case 1:
+		t.verdict(changed[0])
+	default:
+		for _, id := range changed {
+			t.illegalReview(id, "", fmt.Sprintf("the review fields of %s changed, and a review may change those of one story",
+				safetext.Listed(changed)))
+		}
+	}
+}
+
+// reviewOf is review of a story that is known.
+func (t *transition) reviewOf(given string, changed []string) {
+	for _, id := range changed {
+		if id != given {
+			steps := t.before[id].stepsTo(t.after.Story(id).standing())
+			t.illegalReview(id, steps[0].field, fmt.Sprintf("%s, and the story to review was %s", steps[0], given))
+		}
+	}
+	_, was := t.before[given]
+	switch is := t.after.Story(given) != nil; {
 	case was && is:
-		t.verdict(t.given)
-	case t.given == "":
-		t.found.add(transitionCheck, "", "reviewCount",
-			"Review iteration changed no story: reviewCount unchanged, and a review must increment that of one story.")
+		t.verdict(given)
 	case !was:
-		t.illegalReview(t.given, "", "there was no such story to review")
+		t.illegalReview(given, "", "there was no such story to review")
 	} // else gone says so
+}
+
+// unreviewed reports a review that changed nothing; it names the story that waits for one.
+func (t *transition) unreviewed() {
+	for _, s := range t.after.Stories {
+		if t.before[s.ID].ReviewStatus == NeedsReview {
+			t.verdict(s.ID)
+			return
+		}
+	}
+	t.found.add(transitionCheck, "", "reviewCount",
+		"Review iteration changed no story: reviewCount unchanged, and a review must increment that of one story.")
 }
 
 // verdict holds what a review made of a story.

@@ -38,7 +38,10 @@ func TestTransitions(t *testing.T) {
 			"Review iteration made illegal transition on story A: reviewCount unchanged, a review must increment it from 1 to 2."},
 		{"j", Review, []Story{at("A", false, NeedsReview, 1, ""), at("B", false, NeedsReview, 0, "")},
 			[]Story{at("A", true, Approved, 2, ""), at("B", true, Approved, 1, "")},
-			"Review iteration made illegal transition on story B: passes false → true, and the story to review was A."},
+			"Review iteration made illegal transition on story A: the review fields of A and B changed, and a review may " +
+				"change those of one story.\n" +
+				"Review iteration made illegal transition on story B: the review fields of A and B changed, and a review may " +
+				"change those of one story."},
 		{"k", ReviewFix, []Story{at("A", false, ChangesRequested, 1, "mend it")},
 			[]Story{at("A", true, ChangesRequested, 1, "mend it")},
 			"Review-fix iterations cannot approve stories. Story A must go back to needs_review for re-review. Illegal " +
@@ -52,8 +55,7 @@ func TestTransitions(t *testing.T) {
 
 		{"two handed in", Implement, []Story{at("A", false, Unreviewed, 0, ""), at("B", false, Unreviewed, 0, "")},
 			[]Story{at("A", false, NeedsReview, 0, ""), at("B", false, NeedsReview, 0, "")},
-			"Story B was handed in for review, and the iteration was for story A; set its reviewStatus back to null. One story " +
-				"an iteration."},
+			"Stories A and B were submitted for review in one iteration; must be only one. Set the reviewStatus of B back to null."},
 		{"deleted", Implement, []Story{at("A", false, Unreviewed, 0, ""), at("B", false, Unreviewed, 0, "")},
 			[]Story{at("A", false, NeedsReview, 0, "")},
 			"Story B was deleted; put it back as it was, stories of a plan stay in it."},

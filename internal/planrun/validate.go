@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
@@ -13,60 +15,88 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Validated is what resulted from holding a plan against its rules.
+// Validation holds a plan against its rules, or a change of it against what a mode allows.
+type Validation struct {
+	File          string // empty: the plan of the project
+	Before, After string // instead of File: two files, of which the second is the first after an iteration
+	Mode          plan.Mode
+	Story         string // that the iteration was for; empty: the one whose review fields changed
+	SkipReview    bool
+	ReviewCap     int
+}
+
+// Validated is what resulted from it.
 type Validated struct {
 	Legal      bool             `json:"legal"`
 	Violations []plan.Violation `json:"violations"`
+	Story      string           `json:"story,omitempty"` // that a change was held to
+	Mode       plan.Mode        `json:"mode,omitempty"`
 	Note       string           `json:"note,omitempty"` // what else there is to know, a sentence
 
 	name string // what was examined
 	said string // of a legal plan: what it is
 }
 
-// Validate holds the plan in a file, or if that is empty the plan of the project, against its rules. The error is for
-// what keeps it from looking; what is wrong with the plan are violations.
-func (p *Plans) Validate(ctx context.Context, file string) (Validated, error) {
+// planModes are those of an iteration of a plan.
+var planModes = []plan.Mode{plan.Implement, plan.Review, plan.ReviewFix}
+
+// Validate looks at one file (Check 1, its order and Check 2), or at two (Check 1, 2, 2.5 and what no one may do to a
+// plan). The error is for what keeps it from looking; what is wrong with the plan are violations.
+func (p *Plans) Validate(ctx context.Context, v Validation) (Validated, error) {
 	from := p.Dir
 	root, err := p.Open(ctx)
 	if err != nil {
 		return Validated{}, err
 	}
 	defer root.Close()
-	if file != "" {
-		name := file
-		if !filepath.IsAbs(file) {
-			name = filepath.Join(from, file)
-		}
-		content, err := files.Read(name)
+	rules := plan.Rules{SkipReview: v.SkipReview, ReviewCap: v.ReviewCap}
+	switch {
+	case v.File != "" && (v.Before != "" || v.After != ""):
+		return Validated{}, invalid.Errorf(
+			"a FILE and --before with --after exclude each other: name one plan, or a plan before and after an iteration",
+		)
+	case (v.Before == "") != (v.After == ""):
+		return Validated{}, invalid.Errorf(
+			"--before and --after belong together: name the plan before the iteration, and after it",
+		)
+	case v.Before != "":
+		return v.change(from, rules)
+	case v.Mode != "" || v.Story != "":
+		return Validated{}, invalid.Errorf(
+			"--mode and --story are for a change: name the plan before and after it with --before FILE --after FILE",
+		)
+	}
+	if v.File == "" {
+		src, err := ReadPlanIn(p.Dir, p.PlanDir)
 		if err != nil {
-			return Validated{}, invalid.Errorf("the plan: reading %s: %w; give a tasks.json", file, files.Advise(err))
+			return Validated{}, err
 		}
-		return validPlan(file, content, p.Rules()), nil
+		on, err := FindOnBranch(ctx, &p.Session, src)
+		if err != nil {
+			return Validated{}, err
+		}
+		if on.Branch != "" {
+			src = on.Source
+		}
+		found := validPlan(on.Name(src.File), src.Content, rules)
+		found.Note = on.Note()
+		return found, nil
 	}
-	src, err := ReadPlanIn(p.Dir, p.PlanDir)
+	content, err := planContent("the plan", from, v.File)
 	if err != nil {
 		return Validated{}, err
 	}
-	on, err := FindOnBranch(ctx, &p.Session, src)
-	if err != nil {
-		return Validated{}, err
-	}
-	if on.Branch != "" {
-		src = on.Source
-	}
-	found := validPlan(on.Name(src.File), src.Content, p.Rules())
-	found.Note = on.Note()
-	return found, nil
+	return validPlan(v.File, content, rules), nil
 }
 
 // validPlan looks at one plan.
 func validPlan(name string, content []byte, rules plan.Rules) Validated {
 	of, foreign, err := plan.Read(name, content)
 	if err != nil {
-		return Validated{Violations: malformed(err, content), name: name}
+		return illegal(name, malformed(err, content))
 	}
 	if broken := of.Invariants(rules); len(broken) > 0 {
-		return Validated{Violations: broken, name: name}
+		return illegal(name, broken)
 	}
 	said := fmt.Sprintf(
 		"a plan of %s, of which %d have passed", safetext.Counted(len(of.Stories), "story", "stories"), of.Passed(),
@@ -75,6 +105,63 @@ func validPlan(name string, content []byte, rules plan.Rules) Validated {
 		said += "; its stories have no fields of reviews, which a run adds"
 	}
 	return Validated{Legal: true, Violations: []plan.Violation{}, name: name, said: said}
+}
+
+// change looks at a plan before and after an iteration.
+func (v Validation) change(from string, rules plan.Rules) (Validated, error) {
+	if !slices.Contains(planModes, v.Mode) {
+		return Validated{}, invalid.Errorf("flag --mode is %q; must be implement, review or review-fix", v.Mode)
+	}
+	contents := [2][]byte{}
+	for i, f := range []struct{ flag, name string }{{"flag --before", v.Before}, {"flag --after", v.After}} {
+		var err error
+		if contents[i], err = planContent(f.flag, from, f.name); err != nil {
+			return Validated{}, err
+		}
+	}
+	before, err := plan.Parse(v.Before, contents[0])
+	if err != nil {
+		return Validated{}, invalid.Errorf("flag --before: %w", err)
+	}
+	if v.Story != "" && before.Story(v.Story) == nil {
+		return Validated{}, invalid.Errorf("flag --story is %q, and %s has no such story", v.Story, v.Before)
+	}
+	after, err := plan.Parse(v.After, contents[1])
+	if err != nil {
+		return illegal(v.After, malformed(err, contents[1])), nil
+	}
+	out := Validated{Legal: true, Violations: []plan.Violation{}, name: v.After, Story: v.Story, Mode: v.Mode}
+	if out.Story == "" {
+		out.Story = changedStory(before, after, v.Mode, rules)
+	}
+	out.Violations = append(out.Violations, plan.Compare(before, after, out.Story, v.Mode, rules)...)
+	if out.Story == "" && v.Mode == plan.Review { // there was nothing to review
+		out.Violations = append(out.Violations, plan.Transitions(before.Snapshot(), after, v.Mode, rules)...)
+	}
+	out.Legal = len(out.Violations) == 0
+	out.said = "legal in mode " + string(v.Mode)
+	if out.Story != "" {
+		out.said += " for " + out.Story
+	}
+	return out, nil
+}
+
+// changedStory is the story that an iteration was for, as far as its plans show: the first whose review fields changed,
+// otherwise the one that was next.
+func changedStory(before, after plan.Plan, m plan.Mode, rules plan.Rules) string {
+	was, is := before.Snapshot(), after.Snapshot()
+	for _, s := range before.Stories {
+		if now, there := is[s.ID]; there && now != was[s.ID] {
+			return s.ID
+		}
+	}
+	for _, s := range before.Stories {
+		if now := after.Story(s.ID); now != nil && now.ReviewFeedback != s.ReviewFeedback {
+			return s.ID
+		}
+	}
+	s, _ := before.Next(m, rules)
+	return s.ID
 }
 
 // malformed is what is wrong with a file that is no plan.
@@ -98,6 +185,31 @@ func malformed(err error, content []byte) []plan.Violation {
 		out = append(out, plan.Violation{Check: "1", Text: text})
 	}
 	return out
+}
+
+func illegal(name string, why []plan.Violation) Validated {
+	return Validated{Violations: why, name: name}
+}
+
+// planContent reads a file that the user names.
+func planContent(what, from, name string) ([]byte, error) {
+	file := name
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(from, name)
+	}
+	var content []byte
+	file, err := filepath.EvalSymlinks(file)
+	if err == nil {
+		var root *os.Root
+		if root, err = os.OpenRoot(filepath.Dir(file)); err == nil {
+			defer root.Close()
+			content, err = files.ReadIn(root, filepath.Base(file), MaxPlanFile)
+		}
+	}
+	if err != nil {
+		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, files.Advise(err))
+	}
+	return content, nil
 }
 
 // Text is what resulted from it, a line each.
