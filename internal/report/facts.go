@@ -145,9 +145,6 @@ func isClosed(s loop.State) bool {
 	return closed != nil && *closed
 }
 
-// mergeable reports whether nothing is in the way of a merge that is known here.
-func mergeable(s loop.State) bool { return !isClosed(s) && len(s.End.Conflicts) == 0 }
-
 // passes reports whether a check passed in the newest judged iteration.
 func passes(s loop.State, check string) bool {
 	it := s.LastJudged()
