@@ -47,92 +47,90 @@ func no() *bool  { b := false; return &b }
 
 // TestVerify has a row for each reason that a verification gives, word for word (S2-16…S2-43).
 func TestVerify(t *testing.T) {
-	external := func(line string) task.Stage {
-		return task.Stage{Name: line, Method: task.External, Config: &task.Verification{Command: line}}
-	}
+	by := func(m task.Method, v task.Verification) task.Stage { return task.Stage{Method: m, Config: &v} }
+	external := func(line string) task.Stage { return shell(line, line) }
+	staged := func(s ...task.Stage) task.Stage { return by(task.MultiStage, task.Verification{Stages: s}) }
+	asked := func(q ...string) task.Stage { return by(task.Semantic, task.Verification{CheckFor: q}) }
 	optional := func(s task.Stage) task.Stage { s.Required = no(); return s }
 	const said = "I wrote the middleware. <promise>auth_done</promise>"
 	tests := []struct {
 		name   string
-		method task.Method
-		config task.Verification
+		how    task.Stage
 		ask    Asker
 		pass   bool
 		reason string
 	}{
 		// string_match
-		{"the promise is there, in any case", task.StringMatch, task.Verification{}, nil, true, "Promise found in output"},
+		{"the promise is there, in any case",
+			by(task.StringMatch, task.Verification{}), nil, true, "Promise found in output"},
 		// semantic
-		{"a negative pattern, in any case", task.Semantic,
-			task.Verification{NegativePatterns: []string{"TODO", "WROTE THE"}, CheckFor: task.Questions{"x"}},
+		{"a negative pattern, in any case",
+			by(task.Semantic, task.Verification{NegativePatterns: []string{"TODO", "WROTE THE"}, CheckFor: task.Questions{"x"}}),
 			says("VERIFIED: x"), false, "Found negative pattern: WROTE THE"},
-		{"negative patterns alone need no model", task.Semantic, task.Verification{NegativePatterns: []string{"TODO"}}, nil,
-			true, "All criteria appear met"},
-		{"an empty negative pattern is none", task.Semantic,
-			task.Verification{NegativePatterns: []string{" ", ""}, CheckFor: task.Questions{"x"}}, says("VERIFIED: it does"),
+		{"negative patterns alone need no model",
+			by(task.Semantic, task.Verification{NegativePatterns: []string{"TODO"}}), nil, true, "All criteria appear met"},
+		{"an empty negative pattern is none",
+			by(task.Semantic, task.Verification{NegativePatterns: []string{" ", ""}, CheckFor: task.Questions{"x"}}), says("VERIFIED: it does"),
 			true, "it does"},
-		{"no model, and the words are there", task.Semantic, task.Verification{CheckFor: task.Questions{"The Middleware"}},
+		{"no model, and the words are there", asked("The Middleware"),
 			nil, true, "All criteria appear met (no model could be asked, so ralph only searched for the words)"},
-		{"no model, and the words are not there", task.Semantic,
-			task.Verification{CheckFor: task.Questions{"the middleware", "tests"}}, nil, false,
+		{"no model, and the words are not there", asked("the middleware", "tests"), nil, false,
 			"Criterion not evident: tests (no model could be asked, so ralph only searched for the words)"},
-		{"no questions: the task's own criteria", task.Semantic, task.Verification{}, nil, false,
+		{"no questions: the task's own criteria", by(task.Semantic, task.Verification{}), nil, false,
 			"Criterion not evident: tokens expire (no model could be asked, so ralph only searched for the words)"},
-		{"the model agrees", task.Semantic, task.Verification{CheckFor: task.Questions{"x"}},
+		{"the model agrees", asked("x"),
 			says("I looked.\nVERIFIED: All criteria appear to be met\n"), true, "All criteria appear to be met"},
-		{"the model does not agree", task.Semantic, task.Verification{CheckFor: task.Questions{"x"}},
-			says("NOT_VERIFIED: no test"), false, "no test"},
+		{"the model does not agree", asked("x"), says("NOT_VERIFIED: no test"), false, "no test"},
 		// external
-		{"no command", task.External, task.Verification{}, nil, false, "No command specified for external verification"},
-		{"another exit code", task.External, task.Verification{Command: "exit 3"}, nil, false,
-			"Command exited with 3, expected 0"},
-		{"the exit code that is wanted", task.External, task.Verification{Command: "exit 3", SuccessExitCode: 3}, nil, true,
+		{"no command", by(task.External, task.Verification{}), nil, false, "No command specified for external verification"},
+		{"another exit code", external("exit 3"), nil, false, "Command exited with 3, expected 0"},
+		{"the exit code that is wanted",
+			by(task.External, task.Verification{Command: "exit 3", SuccessExitCode: 3}), nil, true,
 			"External verification passed"},
-		{"a wanted text is missing", task.External, task.Verification{Command: "echo 3 failed", OutputContains: "passed"},
+		{"a wanted text is missing", by(task.External, task.Verification{Command: "echo 3 failed", OutputContains: "passed"}),
 			nil, false, "Output doesn't contain: passed"},
-		{"a wanted text on the other stream", task.External,
-			task.Verification{Command: "echo out; echo 3 passed >&2", OutputContains: "out\n3 passed"}, nil, true,
+		{"a wanted text on the other stream",
+			by(task.External, task.Verification{Command: "echo out; echo 3 passed >&2", OutputContains: "out\n3 passed"}), nil, true,
 			"External verification passed"},
-		{"a forbidden text", task.External, task.Verification{Command: "echo FAILED >&2", OutputNotContains: "FAILED"}, nil,
+		{"a forbidden text",
+			by(task.External, task.Verification{Command: "echo FAILED >&2", OutputNotContains: "FAILED"}), nil,
 			false, "Output contains forbidden: FAILED"},
-		{"a forbidden text counts as it is written", task.External,
-			task.Verification{Command: "echo failed", OutputNotContains: "FAILED"}, nil, true, "External verification passed"},
-		{"too slow", task.External, task.Verification{Command: "sleep 60", Timeout: 1}, nil, false,
+		{"a forbidden text counts as it is written",
+			by(task.External, task.Verification{Command: "echo failed", OutputNotContains: "FAILED"}), nil, true, "External verification passed"},
+		{"too slow", by(task.External, task.Verification{Command: "sleep 60", Timeout: 1}), nil, false,
 			"Command timed out after 0.1s"},
-		{"ended by a signal", task.External, task.Verification{Command: "kill -9 $$"}, nil, false,
-			"Command failed: it was ended by SIGKILL"},
-		{"a directory that is not there", task.External, task.Verification{Command: "true", WorkingDir: "src"}, nil, false,
+		{"ended by a signal", external("kill -9 $$"), nil, false, "Command failed: it was ended by SIGKILL"},
+		{"a directory that is not there",
+			by(task.External, task.Verification{Command: "true", WorkingDir: "src"}), nil, false,
 			`Command failed: working_dir "src" is not a directory in the worktree; name one, by its path from the top`},
-		{"a directory elsewhere", task.External, task.Verification{Command: "true", WorkingDir: "../x"}, nil, false,
+		{"a directory elsewhere", by(task.External, task.Verification{Command: "true", WorkingDir: "../x"}), nil, false,
 			`Command failed: working_dir "../x" leads out of the worktree; name a directory in it, by its path from the top`},
 		// multi_stage
-		{"all stages", task.MultiStage, task.Verification{Stages: []task.Stage{external("true"), external("true")}}, nil,
-			true, "All 2 verification stages passed"},
-		{"a stage fails, and stops", task.MultiStage,
-			task.Verification{Stages: []task.Stage{external("false"), external("exit 2")}}, nil, false,
+		{"all stages", staged(external("true"), external("true")), nil, true, "All 2 verification stages passed"},
+		{"a stage fails, and stops", staged(external("false"), external("exit 2")), nil, false,
 			"Stage 'false' failed: Command exited with 1, expected 0"},
-		{"all are to run", task.MultiStage,
-			task.Verification{Stages: []task.Stage{external("false"), external("true"), external("exit 2")}, RequireAll: no()},
+		{"all are to run",
+			by(task.MultiStage, task.Verification{Stages: []task.Stage{external("false"), external("true"), external("exit 2")}, RequireAll: no()}),
 			nil, false, "Failed stages: false: Command exited with 1, expected 0; exit 2: Command exited with 2, expected 0"},
-		{"one that only warns", task.MultiStage,
-			task.Verification{Stages: []task.Stage{optional(external("false")), external("true")}, RequireAll: yes()}, nil, true,
+		{"one that only warns",
+			by(task.MultiStage, task.Verification{Stages: []task.Stage{optional(external("false")), external("true")}, RequireAll: yes()}), nil, true,
 			"All 2 verification stages passed (warnings: false: Command exited with 1, expected 0)"},
-		{"string_match in a stage", task.MultiStage, task.Verification{Stages: []task.Stage{{Name: "a"}}}, nil, true,
-			"All 1 verification stages passed"},
-		{"a stage without a name", task.MultiStage, task.Verification{Stages: []task.Stage{{Method: task.External}}}, nil,
+		{"string_match in a stage", staged(task.Stage{Name: "a"}), nil, true, "All 1 verification stages passed"},
+		{"a stage without a name", staged(task.Stage{Method: task.External}), nil,
 			false, "Stage 'unnamed' failed: No command specified for external verification"},
-		{"stages in a stage", task.MultiStage, task.Verification{Stages: []task.Stage{{Name: "a", Method: task.MultiStage}}},
+		{"stages in a stage", staged(task.Stage{Name: "a", Method: task.MultiStage}),
 			nil, false, "Stage 'a' failed: Unknown verification method: multi_stage"},
-		{"no stages", task.MultiStage, task.Verification{}, nil, false, "No stages specified for multi_stage verification"},
-		{"an unknown method", "magic", task.Verification{}, nil, false, "Unknown verification method: magic"},
+		{"no stages",
+			by(task.MultiStage, task.Verification{}), nil, false, "No stages specified for multi_stage verification"},
+		{"an unknown method", by("magic", task.Verification{}), nil, false, "Unknown verification method: magic"},
 		// no method
-		{"no method and a command", "", task.Verification{Command: "exit 4"}, nil, false,
+		{"no method and a command", by("", task.Verification{Command: "exit 4"}), nil, false,
 			"Command exited with 4, expected 0"},
-		{"no method and no command", "", task.Verification{}, nil, true, "Promise found in output"},
+		{"no method and no command", by("", task.Verification{}), nil, true, "Promise found in output"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := verifier(t, tt.method, tt.config)
+			c := verifier(t, tt.how.Method, *tt.how.Config)
 			c.Ask = tt.ask
 			if tt.name == "too slow" {
 				c.Runner.Scaled = tenth

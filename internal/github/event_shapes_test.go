@@ -56,8 +56,6 @@ var handmade = []delivered{
 		"labeled pull_request.labeled #9 pull fork “ralph”"},
 	{"a review", "pull_request_review", `"action":"submitted","review":` + review + `,"pull_request":` + ours,
 		"reviewed pull_request_review.submitted #7 pull alice changes_requested of abc"},
-	{"a review edited", "pull_request_review", `"action":"edited","review":` + review + `,"pull_request":` + ours,
-		"other pull_request_review.edited #7 pull alice changes_requested of abc"},
 	{"a review dismissed", "pull_request_review", `"action":"dismissed","review":` + review + `,"pull_request":` + ours,
 		"other pull_request_review.dismissed #7 pull alice changes_requested of abc"},
 	{"a comment on a line", "pull_request_review_comment",

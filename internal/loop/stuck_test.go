@@ -103,32 +103,28 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-func TestStuckComesBeforeTheCap(t *testing.T) {
-	s := history("a? a? a? a? a?")
-	s.MaxIterations = 5
-	if got := Next(s, Limits{}, noon); got.Outcome != Stuck {
-		t.Errorf("Next = %+v, want stuck even though the cap falls on the same attempt (C28)", got)
-	}
-	s.Iterations[4] = judged(5, claims, green)
-	if got := Next(s, Limits{}, noon); got.Outcome != Done {
-		t.Errorf("Next = %+v, want done: completion is looked at before everything else", got)
-	}
-}
-
-func TestPromptsAreNeverStuck(t *testing.T) {
-	if got := Next(history("a a a a"), Limits{NoStuckDetection: true}, noon); got.Do != TakeTurn || got.Tier != Moving {
-		t.Errorf("Next = %+v, want an ordinary turn (C25)", got)
-	}
-}
-
-func TestARetryBeginsTheLadderAgain(t *testing.T) {
-	s := history("a a a a")
-	s.Reopened = 4
-	if got := Next(s, Limits{}, noon); got.Do != TakeTurn || got.Tier != Moving {
-		t.Errorf("Next = %+v, want an ordinary turn", got)
-	}
-	if got := s.StuckCount(); got != 0 {
-		t.Errorf("StuckCount = %d after a retry, want 0", got)
+// TestWhenTheLadderCounts has a row for what comes before it, and for runs in which it does not count (C25, C28).
+func TestWhenTheLadderCounts(t *testing.T) {
+	for _, tt := range []struct {
+		name, history string
+		change        func(*State)
+		limits        Limits
+		want          Outcome // "": an ordinary turn
+	}{
+		{"before the cap", "a? a? a? a? a?", func(s *State) { s.MaxIterations = 5 }, Limits{}, Stuck},
+		{"after completion", "a? a? a? a? a?", func(s *State) { s.Iterations[4] = judged(5, claims, green) }, Limits{}, Done},
+		{"not in a run of a prompt", "a a a a", func(*State) {}, Limits{NoStuckDetection: true}, ""},
+		{"from the beginning after a retry", "a a a a", func(s *State) { s.Reopened = 4 }, Limits{}, ""},
+	} {
+		s := history(tt.history)
+		tt.change(&s)
+		got := Next(s, tt.limits, noon)
+		if got.Outcome != tt.want || tt.want == "" && (got.Do != TakeTurn || got.Tier != Moving) {
+			t.Errorf("%s: Next = %+v, want %q", tt.name, got, tt.want)
+		}
+		if n := s.StuckCount(); s.Reopened > 0 && n != 0 {
+			t.Errorf("%s: StuckCount = %d", tt.name, n)
+		}
 	}
 }
 
