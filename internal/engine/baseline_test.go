@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,42 +87,14 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestSoftToolThatIsMissingIsLeftOut: of what nobody has named, a soft check stops nothing.
-func TestSoftToolThatIsMissingIsLeftOut(t *testing.T) {
-	run, said := uninstalled(
-		t,
-		config.Settings{
-			Guardrails: []config.Guardrail{
-				{Name: "golangci-lint run ./...", Command: "golangci-lint run ./..."},
-				{Name: "go test ./...", Command: "go test ./..."},
-			},
-		},
-	)
-	run.Detected, run.InJob = "go.mod is there", true
-	verdicts := []loop.Verdict{
-		{
-			Check: "golangci-lint run ./...", Severity: loop.Soft, Exit: 127, Missing: true,
-			Output: "sh: 1: golangci-lint: not found\n",
-		},
-		{Check: "go test ./...", Severity: loop.Hard, Exit: 127, Missing: true, Output: "sh: 1: go: not found\n"},
-	}
-	noError(t, run.Explain(context.Background(), verdicts))
-	if verdicts[0].Skipped == "" || verdicts[1].Skipped != "" || len(*said) != 1 ||
-		!strings.Contains((*said)[0], "golangci-lint-action") {
-		t.Errorf("%+v\n%q", verdicts, *said)
-	}
-	run.skipMissing(verdicts)
-	if len(run.guardrails()) != 1 || run.guardrails()[0].Name != "go test ./..." {
-		t.Errorf("left are %+v", run.guardrails())
-	}
-}
-
 // TestToolThatIsMissingIsLeftOut: of what was detected, on a person's own machine, as long as a test remains; in a run
-// of a prompt always. What somebody has named stops the run.
+// of a prompt always, and a soft check always. What somebody has named stops the run.
 func TestToolThatIsMissingIsLeftOut(t *testing.T) {
 	missing := func(check string) loop.Verdict {
 		return loop.Verdict{Check: check, Severity: loop.Hard, Exit: 127, Missing: true, Output: "sh: 1: tool: not found\n"}
 	}
+	soft := missing("golangci-lint run ./...")
+	soft.Severity, soft.Output = loop.Soft, "sh: 1: golangci-lint: not found\n"
 	passed := loop.Verdict{Check: "npm run test", Severity: loop.Hard, Pass: true}
 	failed := loop.Verdict{Check: "npm run test", Severity: loop.Hard, Exit: 1, Reason: "it exited with code 1"}
 	for _, c := range []struct {
@@ -136,12 +109,14 @@ func TestToolThatIsMissingIsLeftOut(t *testing.T) {
 		{"no test remains", false, false, loop.Verdict{Check: "npm run lint", Severity: loop.Hard, Pass: true},
 			missing("npm run test"), "found", false, false},
 		{"in a job", true, false, missing("npm run lint"), passed, "found", false, false},
+		{"a soft one in a job", true, false, soft, missing("npm run test"), "found", true, false},
 		{"named in the settings", false, false, missing("npm run lint"), passed, "", false, false},
 		{"a command of a plan", false, false, missing("./verify.sh"), passed, "found", false, false},
 		{"in a run of a prompt", false, true, missing("npm run lint"), missing("npm run test"), "found", true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			run, said := uninstalled(t, config.Settings{})
+			run, said := uninstalled(t, config.Settings{Guardrails: []config.Guardrail{
+				{Name: c.first.Check, Command: c.first.Check}, {Name: c.second.Check, Command: c.second.Check}}})
 			noError(t, os.WriteFile(filepath.Join(run.Workspace.Dir(), "package.json"),
 				[]byte(`{"scripts": {"lint": "eslint .", "test": "vitest run"}}`), 0o600))
 			run.InJob, run.OfPrompt, run.Detected = c.inJob, c.ofPrompt, c.detected
@@ -152,6 +127,11 @@ func TestToolThatIsMissingIsLeftOut(t *testing.T) {
 			}
 			if told := strings.Contains(strings.Join(*said, "\n"), "is left out: "); told != c.skipped {
 				t.Errorf("the log says %q", *said)
+			}
+			run.skipMissing(verdicts)
+			left := slices.DeleteFunc([]loop.Verdict{verdicts[0], verdicts[1]}, func(v loop.Verdict) bool { return v.Skipped != "" })
+			if len(run.guardrails()) != len(left) || len(left) > 0 && run.guardrails()[0].Name != left[0].Check {
+				t.Errorf("left are %+v", run.guardrails())
 			}
 		})
 	}
