@@ -16,14 +16,10 @@ import (
 
 // three is an agent that needs three turns, and a reviewer that approves. Each turn leaves a line in a file.
 func three(begun string) string {
-	return `p=$(cat)
-case "$p" in
-*"# Review"*) echo review >> ` + begun + `; printf '{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}\n' $(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1);;
-*) echo x >> ` + begun + `; echo "# $(grep -c '^#' add.sh)" >> add.sh
+	return works(`*) echo x >> ` + begun + `; echo "# $(grep -c '^#' add.sh)" >> add.sh
    if [ "$(grep -c '^#' add.sh)" -ge 3 ]; then printf '# 1\n# 2\n# 3\nadd() { echo $(($1 + $2)); }\n' > add.sh; fi
    echo "<response>DONE</response>";;
-esac
-`
+`)
 }
 
 // TestKilledAnywhere: an issue becomes a pull request, and the server hears all of it. Wherever a job's process is killed, the next one comes to the same end, and takes no turn again

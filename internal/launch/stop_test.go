@@ -92,13 +92,9 @@ func TestHint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	said := w.shared("said")
-	w.agent = w.script("agent", `p=$(cat)
-case "$p" in
-*"# Review"*) printf '{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}\n' $(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1);;
-*"the moon is full"*) echo yes > `+said+`; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed. <response>DONE</response>";;
+	w.agent = w.script("agent", works(`*"the moon is full"*) echo yes > `+said+`; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed. <response>DONE</response>";;
 *) while [ ! -e `+filepath.Join(w.dir, "go")+` ]; do sleep 0.05; done; date +%N >> tried.txt; echo "tried. <response>DONE</response>";;
-esac
-`)
+`))
 	w.away = 3 // what is told while the database is away is told again, and heard once
 	r := w.start(w.labelled("5f1e-7", 1))
 	for range 2 {

@@ -18,10 +18,7 @@ import (
 // looker is an agent that looks for what it must not have: the job's token, the server's key, descriptors that are
 // sockets, and its parents' memory and files. It writes down what it found.
 func looker(into string) string {
-	return `p=$(cat)
-case "$p" in
-*"# Review"*) printf '{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}\n' $(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1);;
-*) {
+	return works(`*) {
   ls -l /proc/self/fd 2>/dev/null | grep -o 'socket:.*' && echo "a socket in self"
   for p in /proc/[0-9]*; do grep -q work "$p/cmdline" && [ "$p" != /proc/$$ ] && cat "$p/fd/0"; done
   grep -al 'ghs_made\|of-the-server' /proc/[0-9]*/environ /proc/[0-9]*/cmdline
@@ -29,8 +26,7 @@ case "$p" in
   cat "$PWD"/../../*/key 2>/dev/null
 } > ` + into + ` 2>/dev/null
 printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed. <response>DONE</response>";;
-esac
-`
+`)
 }
 
 // TestWhatAnAgentFinds: neither the token nor the way to the server nor the server's keys are within an agent's reach,

@@ -55,23 +55,23 @@ type world struct {
 
 const makefile = "test:\n\t@. ./add.sh; test \"$$(add 2 3)\" = 5 || { echo \"FAIL: add 2 3\"; exit 1; }\n"
 
-// fixer is an agent that fixes at once, and a reviewer that approves.
-const fixer = `p=$(cat)
-case "$p" in
-*"# Review"*) printf '{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}\n' $(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1);;
-*) printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed. <response>DONE</response>";;
-esac
-`
-
-// slow is an agent that writes a little, says so, and works on for long; with more than one turn behind it, it fixes.
-func slow(begun string) string {
+// works is an agent that does what a case of its prompt says, and a reviewer that approves.
+func works(cases string) string {
 	return `p=$(cat)
 case "$p" in
 *"# Review"*) printf '{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}\n' $(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1);;
-*) if [ -e half.txt ]; then echo x >> ` + begun + `; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; rm -f half.txt; echo "fixed. <response>DONE</response>"; exit 0; fi
+` + cases + "esac\n"
+}
+
+// fixer is an agent that fixes at once, and a reviewer that approves.
+var fixer = works(`*) printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed. <response>DONE</response>";;
+`)
+
+// slow is an agent that writes a little, says so, and works on for long; with more than one turn behind it, it fixes.
+func slow(begun string) string {
+	return works(`*) if [ -e half.txt ]; then echo x >> ` + begun + `; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; rm -f half.txt; echo "fixed. <response>DONE</response>"; exit 0; fi
    echo half > half.txt; echo x >> ` + begun + `; sleep 300;;
-esac
-`
+`)
 }
 
 func newWorld(t testing.TB) *world {
