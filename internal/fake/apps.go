@@ -3,6 +3,7 @@ package fake
 import (
 	"crypto/rsa"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -132,11 +133,7 @@ func (g *GitHub) AddOrganisation(login string, owners ...string) {
 // Apps are the ids of all Apps, oldest first.
 func (g *GitHub) Apps() []int64 {
 	defer g.lock()()
-	var ids []int64
-	for _, a := range g.apps {
-		ids = append(ids, a.ID)
-	}
-	return ids
+	return each(g.apps, func(a *App) int64 { return a.ID })
 }
 
 func (g *GitHub) mustApp(id int64) *App {
@@ -197,12 +194,7 @@ func (g *GitHub) unreachable(t *token, r *repo, writing bool) *answer {
 
 // reposOf are the repositories of an installation, by name. Callers hold the lock.
 func (g *GitHub) reposOf(in *installation) []*repo {
-	var list []*repo
-	for _, r := range g.repos {
-		if in.has(r) {
-			list = append(list, r)
-		}
-	}
+	list := those(slices.Collect(maps.Values(g.repos)), in.has)
 	slices.SortFunc(list, func(a, b *repo) int { return strings.Compare(a.name, b.name) })
 	return list
 }
@@ -287,12 +279,8 @@ func (g *GitHub) createInstallationToken(r *request) answer {
 			return unprocessable("There is at least one repository that does not exist or is not accessible to the parent " +
 				"installation.")
 		}
-		shapes := []object{}
-		for _, r := range chosen {
-			made.repos = append(made.repos, r.name)
-			shapes = append(shapes, g.repoShape(r, ""))
-		}
-		o["repository_selection"], o["repositories"] = "selected", shapes
+		made.repos = each(chosen, func(r *repo) string { return r.name })
+		o["repository_selection"], o["repositories"] = "selected", each(chosen, g.ownShape)
 	}
 	value := "ghs_" + node("fake", g.id())
 	g.tokens[value] = made
@@ -302,12 +290,7 @@ func (g *GitHub) createInstallationToken(r *request) answer {
 
 // chosen are the repositories that a token is asked to be for; nil when the installation has not all of them.
 func (g *GitHub) chosen(in *installation, names []string, ids []int64) []*repo {
-	var found []*repo
-	for _, r := range g.reposOf(in) {
-		if named(names, r.name) || slices.Contains(ids, r.id) {
-			found = append(found, r)
-		}
-	}
+	found := those(g.reposOf(in), func(r *repo) bool { return named(names, r.name) || slices.Contains(ids, r.id) })
 	if len(found) != len(names)+len(ids) {
 		return nil
 	}
@@ -329,7 +312,7 @@ func (g *GitHub) listInstallationRepositories(r *request) answer {
 	all := slices.DeleteFunc(g.reposOf(found(r.token.installation)), func(one *repo) bool {
 		return r.token.repos != nil && !named(r.token.repos, one.name)
 	})
-	return counted(page(g, r, all, func(one *repo) object { return g.repoShape(one, "") }), "repositories", len(all))
+	return counted(page(g, r, all, g.ownShape), "repositories", len(all))
 }
 
 func (g *GitHub) visible(in *installation, login string) []*repo {

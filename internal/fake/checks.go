@@ -220,13 +220,8 @@ func (g *GitHub) AddCheckRun(owner, name string, c CheckRun) int64 {
 // CheckRuns reads the check runs on a commit, oldest first.
 func (g *GitHub) CheckRuns(owner, name, sha string) []CheckRun {
 	defer g.lock()()
-	var all []CheckRun
-	for _, c := range g.mustRepo(owner, name).checkRuns {
-		if c.HeadSHA == sha {
-			all = append(all, c.CheckRun)
-		}
-	}
-	return all
+	on := those(g.mustRepo(owner, name).checkRuns, func(c *checkRun) bool { return c.HeadSHA == sha })
+	return each(on, func(c *checkRun) CheckRun { return c.CheckRun })
 }
 
 func (g *GitHub) getCheckSuite(r *request) answer {
@@ -295,13 +290,8 @@ func (g *GitHub) status(r *repo, sha string, s Status) *status {
 // Statuses reads every status that was set on a commit, oldest first.
 func (g *GitHub) Statuses(owner, name, sha string) []Status {
 	defer g.lock()()
-	var all []Status
-	for _, s := range g.mustRepo(owner, name).statuses {
-		if s.sha == sha {
-			all = append(all, s.Status)
-		}
-	}
-	return all
+	on := those(g.mustRepo(owner, name).statuses, func(s *status) bool { return s.sha == sha })
+	return each(on, func(s *status) Status { return s.Status })
 }
 
 func (g *GitHub) createStatus(r *request) answer {

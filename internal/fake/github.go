@@ -245,11 +245,7 @@ func (g *GitHub) ResetCalls() {
 
 func (g *GitHub) copyCalls(from *[]*Call) []Call {
 	defer g.lock()()
-	calls := make([]Call, 0, len(*from))
-	for _, c := range *from {
-		calls = append(calls, *c)
-	}
-	return slices.Clip(calls)
+	return each(*from, value)
 }
 
 // record logs every request. It notes a call before the answer begins: a client may ask for the log as soon as it has

@@ -126,19 +126,18 @@ func (g *GitHub) askThreads(t *token, v variables) object {
 	is := g.numbered(t, v, true)
 	from, _ := strconv.Atoi(v.text("after")) // without one it is 0
 	to := min(from+100, len(is.pull.threads))
-	nodes := []object{}
-	for _, th := range is.pull.threads[from:to] {
-		line, comments := any(th.line), []object{}
+	nodes := each(is.pull.threads[from:to], func(th *thread) object {
+		line := any(th.line)
 		if th.outdated {
 			line = nil
 		}
-		for _, c := range th.comments {
-			comments = append(comments, object{"databaseId": c.ID, "body": c.Body, "createdAt": stamp(c.CreatedAt),
-				"lastEditedAt": moment(c.editedAt), "author": g.actorNode(c.Author)})
-		}
-		nodes = append(nodes, object{"isResolved": th.resolved, "isOutdated": th.outdated, "path": th.path, "line": line,
-			"originalLine": th.line, "comments": object{"nodes": comments}})
-	}
+		comments := each(th.comments, func(c *reviewComment) object {
+			return object{"databaseId": c.ID, "body": c.Body, "createdAt": stamp(c.CreatedAt),
+				"lastEditedAt": moment(c.editedAt), "author": g.actorNode(c.Author)}
+		})
+		return object{"isResolved": th.resolved, "isOutdated": th.outdated, "path": th.path, "line": line,
+			"originalLine": th.line, "comments": object{"nodes": comments}}
+	})
 	return object{"repository": object{"pullRequest": object{"reviewThreads": object{"nodes": nodes,
 		"pageInfo": object{"hasNextPage": to < len(is.pull.threads), "endCursor": strconv.Itoa(to)}}}}}
 }

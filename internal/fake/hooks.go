@@ -41,7 +41,7 @@ type Delivery struct {
 // Deliveries are all attempts to deliver to an App that have ended, oldest first.
 func (g *GitHub) Deliveries(app int64) []Delivery {
 	defer g.lock()()
-	return values(g.mustApp(app).sent.log)
+	return each(g.mustApp(app).sent.log, value)
 }
 
 // LoseDeliveries has the next deliveries to an App fail before they are sent; below 0 all, 0 no longer any.
@@ -112,10 +112,9 @@ func (g *GitHub) announceInstallation(a *App, in *installation, action string) {
 	if a.Hook.URL == "" {
 		return
 	}
-	repos := []object{}
-	for _, r := range g.reposOf(in) {
-		repos = append(repos, object{"id": r.id, "name": r.name, "full_name": r.String(), "private": r.private})
-	}
+	repos := each(g.reposOf(in), func(r *repo) object {
+		return object{"id": r.id, "name": r.name, "full_name": r.String(), "private": r.private}
+	})
 	g.send(a, in, "installation", 0, object{"action": action, "installation": g.installationShape(a, in),
 		"repositories": repos, "sender": g.userShape(in.owner)})
 }
@@ -240,11 +239,7 @@ func (g *GitHub) listDeliveries(r *request) answer {
 			log[size].ID))
 		log = log[:size]
 	}
-	list := []object{}
-	for _, d := range log {
-		list = append(list, d.shape())
-	}
-	return answer{status: http.StatusOK, body: list, header: header}
+	return answer{status: http.StatusOK, body: each(log, (*Delivery).shape), header: header}
 }
 
 // redeliver sends a delivery once more: another attempt with the same GUID.

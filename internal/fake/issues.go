@@ -24,12 +24,7 @@ func (g *GitHub) getIssue(r *request) answer {
 
 func (g *GitHub) listIssues(r *request) answer {
 	r.onlyOpen()
-	var found []*issue
-	for _, is := range r.repo.issues {
-		if !is.Closed && hasLabels(is, r.query.Get("labels")) {
-			found = append(found, is)
-		}
-	}
+	found := those(r.repo.issues, func(is *issue) bool { return !is.Closed && hasLabels(is, r.query.Get("labels")) })
 	sortIssues(found, r.query.Get("direction"))
 	return page(g, r, found, func(is *issue) object { return g.issueShape(r.repo, is) })
 }
@@ -234,12 +229,4 @@ func (g *GitHub) requestReviewers(r *request) answer {
 		}
 	}
 	return created(g.pullShape(r.repo, is))
-}
-
-func (g *GitHub) userShapes(logins []string) []object {
-	list := []object{}
-	for _, login := range logins {
-		list = append(list, g.userShape(login))
-	}
-	return list
 }

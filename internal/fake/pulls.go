@@ -33,14 +33,10 @@ func (g *GitHub) listPulls(r *request) answer {
 		head = ""
 	}
 	r.onlyOpen()
-	var found []*issue
-	for _, is := range r.repo.issues {
-		if is.pull == nil || is.Closed || (q.Get("base") != "" && q.Get("base") != is.pull.Base) ||
-			(head != "" && !strings.EqualFold(head, headLabel(r.repo, is))) {
-			continue
-		}
-		found = append(found, is)
-	}
+	found := those(r.repo.issues, func(is *issue) bool {
+		return is.pull != nil && !is.Closed && (q.Get("base") == "" || q.Get("base") == is.pull.Base) &&
+			(head == "" || strings.EqualFold(head, headLabel(r.repo, is)))
+	})
 	sortIssues(found, q.Get("direction"))
 	return page(g, r, found, func(is *issue) object { return g.pullShape(r.repo, is) })
 }

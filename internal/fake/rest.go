@@ -323,10 +323,6 @@ func page[T any](g *GitHub, r *request, all []T, shape func(T) object) answer {
 	size = min(size, 100)
 	last := max(1, (len(all)+size-1)/size)
 	from, to := min((number-1)*size, len(all)), min(number*size, len(all))
-	items := make([]object, 0, to-from)
-	for _, item := range all[from:to] {
-		items = append(items, shape(item))
-	}
 	header := http.Header{}
 	link := func(rel string, n int) string {
 		q := maps.Clone(r.query)
@@ -336,7 +332,7 @@ func page[T any](g *GitHub, r *request, all []T, shape func(T) object) answer {
 	if number < last {
 		header.Set("Link", link("next", number+1)+", "+link("last", last))
 	}
-	return answer{status: http.StatusOK, body: items, header: header}
+	return answer{status: http.StatusOK, body: each(all[from:to], shape), header: header}
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -211,9 +211,5 @@ func (g *GitHub) mustReviewComment(owner, name string, id int64) *reviewComment 
 func (g *GitHub) ReviewComments(owner, name string, pull int) []ReviewComment {
 	defer g.lock()()
 	_, is := g.mustPull(owner, name, pull)
-	var all []ReviewComment
-	for _, c := range is.pull.reviewComments() {
-		all = append(all, c.ReviewComment)
-	}
-	return all
+	return each(is.pull.reviewComments(), func(c *reviewComment) ReviewComment { return c.ReviewComment })
 }

@@ -40,6 +40,9 @@ func (g *GitHub) userShape(login string) object {
 
 func labelShape(name string) object { return object{"name": name} }
 
+// ownShape is a repository itself.
+func (g *GitHub) ownShape(r *repo) object { return g.repoShape(r, "") }
+
 // repoShape is a repository. fork is OWNER/NAME of a fork to show in its place, empty for the repository itself.
 func (g *GitHub) repoShape(r *repo, fork string) object {
 	owner, name, id, full := r.owner, r.name, r.id, r.String()
@@ -76,11 +79,7 @@ func (g *GitHub) issueShape(r *repo, is *issue) object {
 }
 
 func (g *GitHub) labelShapes(r *repo, is *issue) []object {
-	labels := []object{}
-	for _, l := range is.Labels {
-		labels = append(labels, labelShape(l))
-	}
-	return labels
+	return each(is.Labels, labelShape)
 }
 
 // text is a body as GitHub answers it: null when nothing was written.
@@ -129,7 +128,7 @@ func (g *GitHub) pullShape(r *repo, is *issue) object {
 		"id": p.id, "node_id": pullNode(is), "html_url": g.pullPage(r, is), "number": is.Number, "state": state(is),
 		"title": is.Title, "body": text(is.Body), "user": g.userShape(is.Author), "labels": g.labelShapes(r, is),
 		"created_at": stamp(is.CreatedAt), "updated_at": stamp(is.UpdatedAt), "merge_commit_sha": text(p.mergeSHA),
-		"requested_reviewers": g.userShapes(p.Requested), "draft": p.Draft,
+		"requested_reviewers": each(p.Requested, g.userShape), "draft": p.Draft,
 		"head": end(p.HeadRepo, p.Head, g.headSHA(r, is)), "base": end("", p.Base, g.branchSHA(r, p.Base)),
 	}
 }
@@ -147,13 +146,9 @@ func (g *GitHub) fullPullShape(r *repo, is *issue) object {
 // pullsAt are the open pull requests of the repository itself whose head is a commit. Those of forks do not exist, as
 // at GitHub.
 func (g *GitHub) pullsAt(r *repo, sha string) []object {
-	found := []object{}
-	for _, is := range r.issues {
-		if is.pull != nil && !is.Closed && is.pull.HeadRepo == "" && g.headSHA(r, is) == sha {
-			found = append(found, object{"number": is.Number})
-		}
-	}
-	return found
+	return each(those(r.issues, func(is *issue) bool {
+		return is.pull != nil && !is.Closed && is.pull.HeadRepo == "" && g.headSHA(r, is) == sha
+	}), func(is *issue) object { return object{"number": is.Number} })
 }
 
 func (g *GitHub) reviewShape(r *repo, is *issue, v *Review) object {

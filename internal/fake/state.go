@@ -175,11 +175,7 @@ func (g *GitHub) Issue(owner, name string, number int) Issue {
 // Issues reads every issue and pull request, by number.
 func (g *GitHub) Issues(owner, name string) []Issue {
 	defer g.lock()()
-	var all []Issue
-	for _, is := range g.mustRepo(owner, name).issues {
-		all = append(all, is.copy())
-	}
-	return all
+	return each(g.mustRepo(owner, name).issues, (*issue).copy)
 }
 
 func (is *issue) copy() Issue {
@@ -192,11 +188,7 @@ func (is *issue) copy() Issue {
 func (g *GitHub) Comments(owner, name string, number int) []Comment {
 	defer g.lock()()
 	_, is := g.mustIssue(owner, name, number)
-	var all []Comment
-	for _, c := range is.comments {
-		all = append(all, c.Comment)
-	}
-	return all
+	return each(is.comments, func(c *comment) Comment { return c.Comment })
 }
 
 // Reactions reads the reactions to an issue itself, oldest first.
@@ -210,7 +202,7 @@ func (g *GitHub) Reactions(owner, name string, number int) []Reaction {
 func (g *GitHub) LabelEvents(owner, name string, number int) []LabelEvent {
 	defer g.lock()()
 	_, is := g.mustIssue(owner, name, number)
-	return values(is.events)
+	return each(is.events, value)
 }
 
 // RepoLabels reads the names of the labels that a repository knows.
@@ -223,13 +215,8 @@ func (g *GitHub) RepoLabels(owner, name string) []string {
 func (g *GitHub) Pulls(owner, name string) []Pull {
 	defer g.lock()()
 	r := g.mustRepo(owner, name)
-	var all []Pull
-	for _, is := range r.issues {
-		if is.pull != nil {
-			all = append(all, g.readPull(r, is))
-		}
-	}
-	return all
+	pulls := those(r.issues, func(is *issue) bool { return is.pull != nil })
+	return each(pulls, func(is *issue) Pull { return g.readPull(r, is) })
 }
 
 func (g *GitHub) readPull(r *repo, is *issue) Pull {
@@ -247,10 +234,18 @@ func state(is *issue) string {
 	return "open"
 }
 
-func values[T any](from []*T) []T {
-	var all []T
-	for _, v := range from {
-		all = append(all, *v)
+// each is what a function makes of each of a list, which is not nil.
+func each[T, U any](list []T, shape func(T) U) []U {
+	all := make([]U, len(list))
+	for i, one := range list {
+		all[i] = shape(one)
 	}
 	return all
 }
+
+// those are the ones of a list that are something.
+func those[T any](list []T, are func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(one T) bool { return !are(one) })
+}
+
+func value[T any](v *T) T { return *v }
