@@ -24,7 +24,7 @@ import (
 // be again.
 func serve(t *testing.T) (world *webpages.World, address string, breaks func(bool)) {
 	t.Helper()
-	world = webpages.Sample()
+	world = webpages.Sample(t)
 	var broken atomic.Bool
 	world.Let("olga", webpages.Demo, web.MayWrite)
 	world.Let("olga", "acme/outside", web.MaySeeRuns)

@@ -27,7 +27,7 @@ type site struct {
 // open starts a server that shows the sample.
 func open(t testing.TB, edit func(*web.Options)) *site {
 	t.Helper()
-	s := &site{t: t, world: webpages.Sample()}
+	s := &site{t: t, world: webpages.Sample(t)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.pages.ServeHTTP(w, r)
 	}))

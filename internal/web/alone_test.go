@@ -42,7 +42,7 @@ func TestOneRunForOneBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	world := webpages.Sample()
+	world := webpages.Sample(t)
 	if pages, err = web.NewAlone(public, alone{world}); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func TestHintsSayWhetherTheyWereRead(t *testing.T) {
 	if text := page(); !strings.Contains(text, "What the agent is told now") || !strings.Contains(text, "first words") {
 		t.Error("what the agent is told now is not shown")
 	}
-	w.Hint(id, store.Word{Number: 7, Person: "alice", At: webpages.Now, Text: "mind the gap"})
+	w.Hint(id, "alice", "mind the gap")
 	if text := page(); strings.Count(text, ">mind the gap</pre>") != 1 ||
 		!strings.Contains(text, "waits for the next turn") {
 		t.Error("a hint that nobody has read does not say so")
@@ -43,7 +43,7 @@ func TestHintsSayWhetherTheyWereRead(t *testing.T) {
 	script.Turned(1, loop.Turn{Class: loop.OK, Text: "I did it."})
 	script.Committed(1, loop.FileChange{Path: "a.go", Added: 1})
 	script.Judged(1, sample.Pass("claim"))
-	script.Add(loop.Record{Type: loop.Hinted, Hint: &loop.Hint{ID: "word-7", By: "alice", Text: "mind the gap"}})
+	script.Add(loop.Record{Type: loop.Hinted, Hint: &loop.Hint{ID: "word-3", By: "alice", Text: "mind the gap"}})
 	w.Facts(id, script.Records[before:]...)
 	text := page()
 	if strings.Count(text, ">mind the gap</pre>") != 1 || !strings.Contains(text, "waits for the next turn") ||

@@ -7,9 +7,9 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -17,39 +17,41 @@ import (
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// World is a server's database, GitHub and actions in one. Its methods are safe for concurrent use.
+// World is a server's database, and stands in for GitHub and for actions. Its methods are safe for concurrent use.
 type World struct {
+	*store.Store
 	mu       sync.Mutex
-	runs     []store.Run
-	records  map[string][]store.Record
-	changed  map[string]chan struct{}
 	sessions map[string]web.Identity
 	may      map[string]map[string]web.Permission // login → repository in lower case
 	ops      map[string]bool
 	done     []web.Action
 
-	Books
+	Repos      map[string]web.Repository // by name in lower case
 	App        web.SetupStanding
 	Code       string // of the setup; used up: ""
 	SignsIn    string // who GitHub says it is
-	Fails      error  // what every read ends with; nil: nothing
 	Unanswered bool   // GitHub does not say what people may do
 }
 
-// Books are what is on record besides the runs.
-type Books struct {
-	Hooks   []store.Delivery
-	Entries []store.Entry
-	Repos   map[string]web.Repository // by name in lower case
-	Said    map[string][]store.Word   // by run
+// New is a world without anything, until the end of a test.
+func New(t testing.TB) *World {
+	db, err := store.Open(context.Background(), store.Options{Dir: t.TempDir(), Clock: func() time.Time { return Now }})
+	must(err)
+	t.Cleanup(func() { _ = db.Close() }) // in the test's directory
+	return &World{Store: db, sessions: map[string]web.Identity{}, may: map[string]map[string]web.Permission{},
+		ops: map[string]bool{}, Repos: map[string]web.Repository{}}
 }
 
-// New is a world without anything.
-func New() *World {
-	return &World{records: map[string][]store.Record{}, changed: map[string]chan struct{}{},
-		sessions: map[string]web.Identity{},
-		may:      map[string]map[string]web.Permission{}, ops: map[string]bool{},
-		Books: Books{Repos: map[string]web.Repository{}, Said: map[string][]store.Word{}}}
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func text(v any) []byte {
+	raw, err := json.Marshal(v)
+	must(err)
+	return raw
 }
 
 // Options are those of pages that show the world.
@@ -88,87 +90,50 @@ func (w *World) Enter(login string) string {
 
 // Put adds a run, or replaces it.
 func (w *World) Put(run web.Run) {
-	detail, err := json.Marshal(run.Shown)
-	if err != nil {
-		panic(err)
-	}
-	run.Detail = detail
-	defer w.lock()()
-	w.runs = slices.DeleteFunc(w.runs, func(r store.Run) bool { return r.ID == run.ID })
-	w.runs = append(w.runs, run.Run)
+	run.Detail = text(run.Shown)
+	must(w.PutRun(context.Background(), run.Run))
 }
 
 // Facts adds what a journal reports of a run.
 func (w *World) Facts(run string, records ...loop.Record) {
+	var all []store.Record
 	for _, r := range records {
-		w.add(run, web.FactRecord, r.At, r)
+		all = append(all, store.Record{At: r.At, Kind: web.FactRecord, Body: text(r)})
 	}
+	w.add(run, all...)
 }
 
 // Print adds what an agent prints.
-func (w *World) Print(run, text string) { w.append(run, web.OutputRecord, time.Time{}, []byte(text)) }
-
-// Shown adds a prompt, or what an iteration changed.
-func (w *World) Shown(run string, b web.ShownBody) { w.add(run, web.ShownRecord, time.Time{}, b) }
-
-func (w *World) add(run, kind string, at time.Time, value any) {
-	body, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
-	}
-	w.append(run, kind, at, body)
+func (w *World) Print(run, text string) {
+	w.add(run, store.Record{Kind: web.OutputRecord, Body: []byte(text)})
 }
 
-func (w *World) append(run, kind string, at time.Time, body []byte) {
+// Shown adds a prompt, or what an iteration changed.
+func (w *World) Shown(run string, b web.ShownBody) {
+	w.add(run, store.Record{Kind: web.ShownRecord, Body: text(b)})
+}
+
+func (w *World) add(id string, records ...store.Record) {
 	defer w.lock()()
-	w.records[run] = append(w.records[run],
-		store.Record{Number: int64(len(w.records[run]) + 1), At: at, Kind: kind, Body: body})
-	if c := w.changed[run]; c != nil {
-		close(c)
-		delete(w.changed, run)
+	run, err := w.Run(context.Background(), id)
+	must(err)
+	last, err := w.LastRecord(context.Background(), id)
+	must(err)
+	for i := range records {
+		records[i].Number = last + int64(i) + 1
 	}
+	must(w.PutProgress(context.Background(), store.Progress{Run: run, Records: records}))
+}
+
+// Hint adds one that someone has given on the page.
+func (w *World) Hint(run, person, text string) {
+	must(w.Say(context.Background(), store.Word{Run: run, Kind: web.Hint, Person: person, Text: text}))
 }
 
 // Done are the actions so far.
 func (w *World) Done() []web.Action {
 	defer w.lock()()
-	return slices.Clone(w.done)
-}
-
-// Run implements web.Runs.
-func (w *World) Run(_ context.Context, id string) (store.Run, error) {
-	defer w.lock()()
-	for _, r := range w.runs {
-		if r.ID == id {
-			return r, w.Fails
-		}
-	}
-	return store.Run{}, store.ErrNotFound
-}
-
-// Runs implements web.Lists. It answers with those of everyone, so that a page that does not look itself is found out.
-func (w *World) Runs(_ context.Context, f store.Filter) ([]store.Run, error) {
-	defer w.lock()()
-	return slices.DeleteFunc(slices.Clone(w.runs), func(r store.Run) bool {
-		return f.States != nil && !slices.Contains(f.States, r.State)
-	}), w.Fails
-}
-
-// Records implements web.Runs.
-func (w *World) Records(_ context.Context, run string, after int64, limit int) ([]store.Record, error) {
-	defer w.lock()()
-	all := w.records[run]
-	from := min(int(after), len(all))
-	return slices.Clone(all[from:min(from+limit, len(all))]), w.Fails
-}
-
-// Watch implements web.Runs.
-func (w *World) Watch(run string) (changed <-chan struct{}, stop func()) {
-	defer w.lock()()
-	if w.changed[run] == nil {
-		w.changed[run] = make(chan struct{})
-	}
-	return w.changed[run], func() {}
+	return w.done[:len(w.done):len(w.done)]
 }
 
 // Repository implements web.Repositories.
@@ -178,41 +143,8 @@ func (w *World) Repository(_ context.Context, name string) (web.Repository, erro
 	if !ok {
 		return r, store.ErrNotFound
 	}
-	return r, w.Fails
-}
-
-// Delivery implements web.Lists.
-func (w *World) Delivery(_ context.Context, id string) (store.Delivery, error) {
-	for _, d := range w.Hooks {
-		if d.ID == id {
-			return d, w.Fails
-		}
-	}
-	return store.Delivery{}, store.ErrNotFound
-}
-
-// Deliveries implements web.Lists.
-func (w *World) Deliveries(context.Context, store.Filter) ([]store.Delivery, error) {
-	return w.Hooks, w.Fails
-}
-
-// Words implements web.Runs.
-func (w *World) Words(_ context.Context, run string, _ int64) ([]store.Word, error) {
-	defer w.lock()()
-	return slices.Clone(w.Said[run]), w.Fails
-}
-
-// Hint adds one that someone has given on the page.
-func (w *World) Hint(run string, h store.Word) {
-	h.Kind = web.Hint
-	defer w.lock()()
-	w.Said[run] = append(w.Said[run], h)
+	return r, nil
 }
 
 // Self implements web.Repositories.
 func (w *World) Self() string { return "ralph[bot]" }
-
-// Audits implements web.Lists.
-func (w *World) Audits(context.Context, store.Filter) ([]store.Entry, error) {
-	return w.Entries, w.Fails
-}

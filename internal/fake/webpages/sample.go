@@ -1,8 +1,11 @@
 package webpages
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake/sample"
@@ -23,9 +26,9 @@ const (
 // Now is the time at which the sample is examined.
 var Now = sample.Began.Add(12 * time.Minute)
 
-// Sample is a server in the middle of a day.
-func Sample() *World {
-	w := New()
+// Sample is a server in the middle of a day. Lists show the newest first, which is added last.
+func Sample(t testing.TB) *World {
+	w := New(t)
 	for login, may := range map[string]web.Permission{"alice": web.MayWrite, "bob": web.MayRead, "olga": web.MayRead} {
 		w.Let(login, Demo, may)
 		w.Let(login, Docs, web.MayRead)
@@ -33,39 +36,33 @@ func Sample() *World {
 	w.Let("mallory", Secret, web.MayWrite)
 	w.Let("sam", Demo, web.MaySeeRuns)
 	w.Operate("olga")
+	secret := run("run-9", Secret, 99, web.Running, "")
+	secret.Doing = "secretly works"
+	w.tell(secret, sample.RunningFirst())
+	hostile := run("run-6", Demo, 45, web.Running, sample.Nasty)
+	hostile.Title, hostile.Person, hostile.Agent, hostile.Doing = sample.Nasty, sample.Nasty, sample.Nasty, sample.Nasty
+	w.tell(hostile, sample.Hostile())
+	w.Print("run-6", sample.Nasty+"\u202e</pre><script>alert(1)</script><hx-partial hx-target=\"body\">x</hx-partial>\n")
+	waiting := run("run-5", Demo, 44, web.Waiting, "The agent's usage limit is used up.")
+	waiting.Times.Resume = Now.Add(3 * time.Hour)
+	w.tell(waiting, sample.Waiting())
+	w.Put(run("run-4", Docs, 8, web.Queued, "One run of this repository goes before it."))
+	capped := run("run-2", Docs, 7, "capped", "5 of 5 iterations are used up")
+	capped.Times.Ended = Now.Add(-2 * time.Hour)
+	w.tell(capped, sample.Capped())
+	done := run("run-1", Demo, 40, "done", "")
+	done.Times.Ended, done.Pull, done.Dollars, done.Tokens = Now.Add(-time.Hour), 57, 0.42, 81_000
+	w.tell(done, sample.Done())
 	running := run("run-3", Demo, 42, web.Running, "")
 	running.Doing, running.Iteration, running.Of = "the coder implements since 05:34 UTC", 3, 5
-	w.Put(running)
-	tell(w, "run-3", sample.RunningThird())
+	w.tell(running, sample.RunningThird())
 	w.Shown("run-3", web.ShownBody{Iteration: 1, Prompt: "Add Greet to hello.\n"})
 	w.Shown("run-3", web.ShownBody{Iteration: 3, Prompt: "Answer the review.\n"})
-	w.Hint("run-3", store.Word{Number: 1, Person: "alice", At: Now.Add(-time.Minute), Text: "Greet in French, too."})
 	w.Shown("run-3", web.ShownBody{Iteration: 1, Diff: &html.Diff{Text: diff}})
 	w.Print("run-3", "I read hello.go and its test.\n$ go test ./...\nok  \tdemo\t0.004s\n")
 	w.Print("run-3", "\x1b[32mAll tests pass.\x1b[0m Next I answer the review.\n")
-	done := run("run-1", Demo, 40, "done", "")
-	done.Times.Ended, done.Pull, done.Dollars, done.Tokens = Now.Add(-time.Hour), 57, 0.42, 81_000
-	w.Put(done)
-	tell(w, "run-1", sample.Done())
-	capped := run("run-2", Docs, 7, "capped", "5 of 5 iterations are used up")
-	capped.Times.Ended = Now.Add(-2 * time.Hour)
-	w.Put(capped)
-	tell(w, "run-2", sample.Capped())
-	w.Put(run("run-4", Docs, 8, web.Queued, "One run of this repository goes before it."))
-	waiting := run("run-5", Demo, 44, web.Waiting, "The agent's usage limit is used up.")
-	waiting.Times.Resume = Now.Add(3 * time.Hour)
-	w.Put(waiting)
-	tell(w, "run-5", sample.Waiting())
-	hostile := run("run-6", Demo, 45, web.Running, sample.Nasty)
-	hostile.Title, hostile.Person, hostile.Agent, hostile.Doing = sample.Nasty, sample.Nasty, sample.Nasty, sample.Nasty
-	w.Put(hostile)
-	tell(w, "run-6", sample.Hostile())
-	w.Print("run-6", sample.Nasty+"\u202e</pre><script>alert(1)</script><hx-partial hx-target=\"body\">x</hx-partial>\n")
-	w.Hint("run-9", store.Word{Number: 2, Person: "mallory", At: Now, Text: "the secret plan"})
-	secret := run("run-9", Secret, 99, web.Running, "")
-	secret.Doing = "secretly works"
-	w.Put(secret)
-	tell(w, "run-9", sample.RunningFirst())
+	w.Hint("run-3", "alice", "Greet in French, too.")
+	w.Hint("run-9", "mallory", "the secret plan")
 	w.books()
 	return w
 }
@@ -80,11 +77,15 @@ func run(id, repository string, issue int, state, reason string) web.Run {
 			Times: store.Times{Created: sample.Began.Add(-time.Minute), Started: sample.Began}}}
 }
 
-// tell adds the records of a script.
-func tell(w *World, id string, s *sample.Script) { w.Facts(id, s.Records...) }
+// tell adds a run with the records of a script.
+func (w *World) tell(run web.Run, s *sample.Script) {
+	w.Put(run)
+	w.Facts(run.ID, s.Records...)
+}
 
 func (w *World) books() {
-	for i, d := range []store.Delivery{
+	ctx := context.Background()
+	for i, d := range slices.Backward([]store.Delivery{
 		{Event: "issues", Action: "labeled", Repository: Demo, Sender: "alice",
 			Decision: store.Decision{Subject: "issue 42", Step: "work", Run: "run-3", Why: "alice put the label ralph on it"}},
 		{Event: "issue_comment", Action: "created", Repository: Demo, Sender: "eve",
@@ -95,18 +96,19 @@ func (w *World) books() {
 			Decision: store.Decision{Step: "noted", Why: "the App was installed"}},
 		{Event: "issues", Action: "labeled", Repository: Secret, Sender: "mallory",
 			Decision: store.Decision{Subject: "the secret issue", Step: "work", Run: "run-9"}},
-	} {
+	}) {
 		d.ID, d.Received = fmt.Sprintf("delivery-%d", i+1), Now.Add(-time.Duration(i)*time.Minute)
-		w.Hooks = append(w.Hooks, d)
+		_, err := w.Deliver(ctx, d)
+		must(err)
+		must(w.Decide(ctx, store.Decided{ID: d.ID, Decision: d.Decision}))
 	}
-	w.Entries = []store.Entry{
+	for _, e := range slices.Backward([]store.Entry{
 		{Person: "alice", Action: "delivery.redeliver", Repository: Demo, Subject: "delivery-2", Result: "done"},
 		{Person: "alice", Action: "run.stop", Repository: Demo, Subject: "run-3", Result: "it has ended"},
 		{Person: "olga", Action: "app.create", Subject: "ralph-of-acme", Result: "done"},
 		{Person: "mallory", Action: "read the secret plan", Repository: Secret, Subject: "run-9", Result: "done"},
-	}
-	for i := range w.Entries {
-		w.Entries[i].Number, w.Entries[i].At = int64(len(w.Entries)-i), Now
+	}) {
+		must(w.Audit(ctx, e))
 	}
 	found := []web.Finding{{Level: "ok", What: "contents: write is granted"},
 		{Level: "warning", What: "no checks are set, and none were found", Advice: "Set guardrails in ralph.json."},
@@ -137,10 +139,13 @@ func Long(w *World, id string, n int) {
 	for i := 1; len(s.Records) < n/10; i++ {
 		s.Iterate(i, loop.Implement, "I am sure that it works now.", sample.Pass("claim"), sample.TestFailure)
 	}
+	var all []store.Record
 	for i, r := range s.Records[:n/10] {
-		w.Facts(id, r)
+		all = append(all, store.Record{At: r.At, Kind: web.FactRecord, Body: text(r)})
 		for j := range 9 {
-			w.Print(id, fmt.Sprintf("line %d of what the agent prints while it works\n", i*9+j))
+			all = append(all, store.Record{Kind: web.OutputRecord,
+				Body: fmt.Appendf(nil, "line %d of what the agent prints while it works\n", i*9+j)})
 		}
 	}
+	w.add(id, all...)
 }
