@@ -111,16 +111,15 @@ func TestRealAgentsTakeALongPrompt(t *testing.T) {
 	eachReal(t, reals, func(t *testing.T, r real) {
 		file := filepath.Join(t.TempDir(), "prompt.md")
 		put(t, filepath.Dir(file), "prompt.md", prompt)
-		b := ready(t, r, agent.Options{PromptFile: file}, model.Scenario("length")...)
+		b := ready(t, r, agent.Options{PromptFile: file}, model.Scenario("text")...)
 		turn := b.take(t.Context(), t, prompt)
+		want := prompt
 		if r.name == "codex" { // it takes a million characters at most
-			if turn.Class != loop.OK || !strings.Contains(b.model.Requests()[0].Body, file) {
-				t.Errorf("turn = %+v", turn)
-			}
-			return
+			want = file
 		}
-		if want := fmt.Sprintf("has %d bytes", len(prompt)); turn.Class != loop.OK || !strings.Contains(turn.Text, want) {
-			t.Errorf("turn = %+v, want %s", turn, want)
+		if turn.Class != loop.OK || !slices.ContainsFunc(b.model.Requests(),
+			func(asked model.Request) bool { return strings.Contains(asked.Body, want) }) {
+			t.Errorf("turn = %+v, or the model was not asked with the prompt", turn)
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 
 // anthropic is POST /v1/messages.
 var anthropic = protocol{whole: anthropicWhole, events: anthropicEvents, fail: anthropicFail,
-	aside: func(question) string { return "An answer." }, tools: []string{"Write", "Bash"}}
+	tools: []string{"Write", "Bash"}}
 
 func (a answer) anthropicStop() string {
 	switch {

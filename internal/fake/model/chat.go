@@ -6,7 +6,7 @@ import (
 
 // chat is POST /v1/chat/completions.
 var chat = protocol{whole: chatWhole, events: chatEvents, fail: openAIFail,
-	aside: func(question) string { return "A title" }, tools: []string{"write", "bash"}}
+	tools: []string{"write", "bash"}}
 
 func (a answer) chatFinish() string {
 	switch {

@@ -6,10 +6,10 @@ import (
 
 // gemini is POST /v1beta/models/MODEL:generateContent and :streamGenerateContent.
 var gemini = protocol{whole: geminiWhole, events: geminiEvents, fail: geminiFail,
-	aside: geminiAside, tools: []string{"write_file", "run_shell_command"}}
+	tools: []string{"write_file", "run_shell_command"}}
 
-// geminiAside answers the CLI's own questions: which model suits, who speaks next.
-func geminiAside(q question) string {
+// aside answers what a client asks without tools, also the questions of Gemini CLI: which model suits, who speaks next.
+func aside(q question) string {
 	if q.form == "application/json" {
 		return `{"reasoning":"none","model_choice":"flash","complexity_reasoning":"none","complexity_score":10,"next_speaker":"user"}`
 	}

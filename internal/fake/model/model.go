@@ -5,7 +5,6 @@ package model
 import (
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -14,14 +13,10 @@ import (
 	"time"
 )
 
-// Request is one request for an answer, as it came. It holds no credential.
+// Request is one request for an answer. It holds no credential.
 type Request struct {
-	Path    string
-	Model   string
-	Headers []string // their names, sorted
-	Tools   []string // the names of the tools it offered
-	Prompt  int      // bytes of the longest text that the user said
-	Body    string
+	Tools []string // the names of the tools it offered
+	Body  string   // as it came
 }
 
 // Server plays a script. Which turn it answers with depends on the conversation alone: on how many turns of the model
@@ -117,11 +112,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol, q qu
 		reply(w, f.status, f.body)
 		return
 	}
-	switch {
-	case len(q.tools) == 0: // a title, a summary: nothing that the script is about
-		turn = Turn{Text: p.aside(q)}
-	case turn.Measure:
-		turn.Text = fmt.Sprintf("The prompt has %d bytes.", q.prompt)
+	if len(q.tools) == 0 { // a title, a summary: nothing that the script is about
+		turn = Turn{Text: aside(q)}
 	}
 	a := answer{id: fmt.Sprintf("%04d", number), model: q.model, text: turn.Text, end: turn.End}
 	for i, tool := range turn.Tools {
@@ -145,11 +137,9 @@ func (s *Server) record(r *http.Request, q *question) int {
 		q.model, _, _ = strings.Cut(r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:], ":")
 		q.stream = strings.HasSuffix(r.URL.Path, ":streamGenerateContent")
 	}
-	request := Request{Path: r.URL.Path, Model: q.model, Tools: q.tools, Prompt: q.prompt, Body: q.body}
-	request.Headers = slices.Sorted(maps.Keys(r.Header))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, request)
+	s.requests = append(s.requests, Request{q.tools, q.body})
 	return len(s.requests)
 }
 

@@ -107,12 +107,9 @@ func TestAnswers(t *testing.T) {
 			}
 		}
 		r := s.Requests()
-		if len(r) != 3 || r[0].Path != c.path || r[0].Model != "m" || r[0].Prompt != len("prompt") ||
-			!slices.Contains(r[0].Tools, c.write[0]) {
+		if len(r) != 3 || !slices.Contains(r[0].Tools, c.write[0]) || !strings.Contains(r[0].Body, "prompt") ||
+			strings.Contains(fmt.Sprint(r), "the-key") {
 			t.Errorf("requests = %+v", r)
-		}
-		if !slices.Contains(r[0].Headers, "Authorization") || strings.Contains(fmt.Sprint(r), "the-key") {
-			t.Errorf("headers = %q", r[0].Headers)
 		}
 	})
 }
@@ -166,8 +163,6 @@ func TestBrokenAnswers(t *testing.T) {
 
 func TestOtherEndings(t *testing.T) {
 	for scenario, parts := range map[string][4]string{
-		"length": {"The prompt has 6 bytes.", "The prompt has 6 bytes.", "The prompt has 6 bytes.",
-			"The prompt has 6 bytes."},
 		"refuse": {`"stop_reason":"refusal"`, `"type":"refusal"`, `"finish_reason":"content_filter"`,
 			`"finishReason":"SAFETY"`},
 		"empty": {`"stop_reason":"end_turn"`, `"output":[]`, `"content":""`, `"text":""`},

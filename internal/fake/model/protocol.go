@@ -17,9 +17,8 @@ type protocol struct {
 	whole  func(a answer, q question) object
 	events func(a answer, q question) []event
 	fail   func(f Failure, reset time.Time) failure
-	aside  func(q question) string // what is answered to a question that offers no tools
-	tools  []string                // what its clients write files and run commands with
-	count  string                  // it only counts tokens: what its answer calls their number
+	tools  []string // what its clients write files and run commands with
+	count  string   // it only counts tokens: what its answer calls their number
 }
 
 // question is what is read of a request.
@@ -29,16 +28,11 @@ type question struct {
 	said   int      // how many turns of the model it holds
 	tools  []string // the names of those it offers
 	form   string   // the form that the answer must have: "application/json"
-	prompt int      // bytes of the longest text that the user said
 	body   string   // as it came
 }
 
 // message is what one side said: an item of each protocol's own list.
-type message struct {
-	Type           string
-	Role           string
-	Content, Parts text
-}
+type message struct{ Type, Role string }
 
 // readQuestion reads the body of a request, whichever protocol's it is: no two have a field that they mean differently.
 func readQuestion(body []byte) (q question, err error) {
@@ -64,11 +58,6 @@ func readQuestion(body []byte) (q question, err error) {
 			q.said++
 		}
 		before = byModel
-		for _, said := range slices.Concat(m.Content, m.Parts) {
-			if m.Role == "user" {
-				q.prompt = max(q.prompt, len(said))
-			}
-		}
 	}
 	for _, tool := range asked.Tools {
 		for _, f := range tool.Functions {
@@ -174,26 +163,4 @@ func reply(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(value)
-}
-
-// text is a content that is a string or a list of parts with a text each.
-type text []string
-
-func (t *text) UnmarshalJSON(data []byte) error {
-	var one string
-	if json.Unmarshal(data, &one) == nil {
-		*t = text{one}
-		return nil
-	}
-	var parts []struct {
-		Text string `json:"text"`
-	}
-	if err := json.Unmarshal(data, &parts); err != nil {
-		return fmt.Errorf("reading a content: %w", err)
-	}
-	*t = nil
-	for _, p := range parts {
-		*t = append(*t, p.Text)
-	}
-	return nil
 }

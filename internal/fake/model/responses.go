@@ -6,7 +6,7 @@ import (
 
 // responses is POST /v1/responses, as codex asks it.
 var responses = protocol{whole: responsesWhole, events: responsesEvents, fail: responsesFail,
-	aside: func(question) string { return "An answer." }, tools: []string{"exec_command"}}
+	tools: []string{"exec_command"}}
 
 // responsesItems are what the model says, an item each.
 func (a answer) responsesItems() []object {

@@ -7,7 +7,6 @@ import "fmt"
 //	ok            writes hello.txt with its own tool, then claims to be done
 //	text          claims to be done at once
 //	long-command  runs a shell command that notes its beginning in begun.txt and takes ten minutes
-//	length        answers how long the prompt was
 //	empty         answers nothing
 //	hang, cut, refuse, limit, limit-reset, overloaded, server-error, auth, billing, too-long: see Ending and Failure
 //
@@ -27,7 +26,6 @@ var scenarios = map[string][]Turn{
 	"text": {done},
 	"long-command": {{Text: "This takes a while.",
 		Tools: []Tool{Bash("echo begun > begun.txt; sleep 600; echo ended > ended.txt")}}, done},
-	"length": {{Measure: true}},
 	"empty":  {{}},
 	"hang":   {{Text: "I begin with", End: Hang}},
 	"cut":    {{Text: "I begin with", End: Cut}},

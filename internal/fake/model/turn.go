@@ -12,8 +12,6 @@ type Turn struct {
 	Tools []Tool
 	Fail  Failure // an HTTP error instead of an answer
 	End   Ending  // how the answer ends; "" is well
-	// Measure makes the text name the length of the prompt: "The prompt has 2000000 bytes."
-	Measure bool
 }
 
 // Failure is an HTTP error, which every protocol tells in its own way.
