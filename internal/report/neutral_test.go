@@ -87,9 +87,8 @@ func TestQuote(t *testing.T) {
 		"quoted\n/ralph run\n```\nnever closed"
 	want := "> **Title**\n>\n> Say `hi` to `@bob`:\n>\n> - [ ] one `#1`\n>   - two\n> 1) three\n>\n> ````text\n> x := " +
 		"\"```\"\n> ````\n> \\> quoted\n> `/ralph` run\n> ```text\n> never closed\n> ```\n"
-	got := View{}.quote(in, 1000)
-	if d := sample.Diff(want, got); d != "" {
-		t.Errorf("quote differs:\n%s", d)
+	if got := (View{}).quote(in, 1000); got != want {
+		t.Errorf("quoted\n%s\nwant\n%s", got, want)
 	}
 	if got := (View{}).quote(strings.Repeat("x", 100), 20); !strings.Contains(got, "was cut") || len(got) > 80 {
 		t.Errorf("a long quote: %q", got)

@@ -5,8 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -42,30 +43,7 @@ func Golden(t testing.TB, name, got string) {
 	if err != nil {
 		t.Fatalf("%v; go test -update writes it", err)
 	}
-	if d := Diff(string(want), got); d != "" {
-		t.Errorf("%s differs (- golden, + now):\n%s", name, d)
+	if d := diff.Diff("golden", want, "now", []byte(got)); d != nil {
+		t.Errorf("%s differs:\n%s", name, d)
 	}
-}
-
-// Diff shows the lines that differ between the first and the last that do.
-func Diff(want, got string) string {
-	if want == got {
-		return ""
-	}
-	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
-	from := 0
-	for from < len(a) && from < len(b) && a[from] == b[from] {
-		from++
-	}
-	for len(a) > from && len(b) > from && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	var out strings.Builder
-	for _, line := range a[from:] {
-		out.WriteString("-" + line + "\n")
-	}
-	for _, line := range b[from:] {
-		out.WriteString("+" + line + "\n")
-	}
-	return out.String()
 }

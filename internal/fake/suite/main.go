@@ -25,18 +25,18 @@ type event struct {
 
 // results is what a run of go test has printed.
 type results struct {
-	out                     io.Writer
-	output                  map[string]*strings.Builder // of tests that have not passed, and of packages
-	passed, failed, skipped int
-	used                    time.Duration       // of the processor
-	needs                   map[string][]string // skipped tests by what they need
-	wanting                 []string            // the same, as "package test"
-	others                  []string            // tests skipped for another reason
+	out     io.Writer
+	output  map[string]string   // of tests that have not passed, and of packages
+	count   map[string]int      // of tests, by how they ended
+	used    time.Duration       // of the processor
+	needs   map[string][]string // skipped tests by what they need
+	wanting []string            // the same, as "package test"
+	others  []string            // tests skipped for another reason
 }
 
 func main() {
 	started := time.Now()
-	r := &results{out: os.Stdout, output: map[string]*strings.Builder{}, needs: map[string][]string{}}
+	r := &results{out: os.Stdout, output: map[string]string{}, count: map[string]int{}, needs: map[string][]string{}}
 	args, err := arguments(os.Args[1:])
 	if err == nil {
 		err = r.run(args)
@@ -103,15 +103,9 @@ func (r *results) add(e event) {
 	case "build-output":
 		fmt.Fprint(r.out, e.Output)
 	case "output":
-		if r.output[key] == nil {
-			r.output[key] = &strings.Builder{}
-		}
-		r.output[key].WriteString(e.Output)
+		r.output[key] += e.Output
 	case "pass", "fail", "skip":
-		text := ""
-		if b := r.output[key]; b != nil {
-			text = b.String()
-		}
+		text := r.output[key]
 		delete(r.output, key)
 		if e.Test == "" {
 			r.endPackage(e, text)
@@ -123,28 +117,23 @@ func (r *results) add(e event) {
 
 // endTest counts a test. Of one that failed it prints the output at once.
 func (r *results) endTest(e event, text string) {
-	switch e.Action {
-	case "pass":
-		r.passed++
-	case "fail":
-		r.failed++
+	r.count[e.Action]++
+	_, need, needs := strings.Cut(text, ": needs ")
+	need, _, _ = strings.Cut(need, "\n")
+	switch {
+	case e.Action == "fail":
 		fmt.Fprint(r.out, text)
-	case "skip":
-		r.skipped++
-		_, need, ok := strings.Cut(text, ": needs ")
-		if need, _, _ = strings.Cut(need, "\n"); ok {
-			r.needs[need] = append(r.needs[need], e.Test)
-			r.wanting = append(r.wanting, e.Package+" "+e.Test)
-		} else {
-			r.others = append(r.others, e.Test)
-		}
+	case e.Action == "skip" && needs:
+		r.needs[need] = append(r.needs[need], e.Test)
+		r.wanting = append(r.wanting, e.Package+" "+e.Test)
+	case e.Action == "skip":
+		r.others = append(r.others, e.Test)
 	}
 }
 
 // endPackage prints the line of a package that has tests, and everything of one that failed outside its tests.
 func (r *results) endPackage(e event, text string) {
-	lines := strings.SplitAfter(text, "\n")
-	for _, line := range lines {
+	for line := range strings.Lines(text) {
 		if e.Action == "fail" || strings.HasPrefix(line, "ok ") {
 			fmt.Fprint(r.out, line)
 		}
@@ -155,17 +144,14 @@ func (r *results) endPackage(e event, text string) {
 func (r *results) finish(wall time.Duration) {
 	if len(r.needs) > 0 {
 		var list []string
-		count := 0
 		for _, need := range slices.Sorted(maps.Keys(r.needs)) {
-			tests := r.needs[need]
-			count += len(tests)
-			list = append(list, fmt.Sprintf("%s (%d: %s)", need, len(tests), strings.Join(tests, ", ")))
+			list = append(list, fmt.Sprintf("%s (%d: %s)", need, len(r.needs[need]), strings.Join(r.needs[need], ", ")))
 		}
-		fmt.Fprintf(r.out, "not tried: %d tests need what is not installed here: %s\n", count, strings.Join(list, "; "))
+		fmt.Fprintf(r.out, "not tried: %d tests need what is not installed here: %s\n", len(r.wanting), strings.Join(list, "; "))
 	}
 	if len(r.others) > 0 {
 		fmt.Fprintf(r.out, "skipped for other reasons: %s\n", strings.Join(r.others, ", "))
 	}
 	fmt.Fprintf(r.out, "%s of wall time, %s of processor time\n", wall.Round(time.Second), r.used.Round(time.Second))
-	fmt.Fprintf(r.out, "%d passed, %d failed, %d skipped\n", r.passed, r.failed, r.skipped)
+	fmt.Fprintf(r.out, "%d passed, %d failed, %d skipped\n", r.count["pass"], r.count["fail"], r.count["skip"])
 }
