@@ -315,13 +315,6 @@ func (g *GitHub) listInstallationRepositories(r *request) answer {
 	return counted(page(g, r, all, g.ownShape), "repositories", len(all))
 }
 
-func (g *GitHub) visible(in *installation, login string) []*repo {
-	return slices.DeleteFunc(g.reposOf(in), func(r *repo) bool {
-		role := r.permissions[strings.ToLower(login)]
-		return role == "" || role == "none"
-	})
-}
-
 // getMembership says what someone is in an organization. Its owners are all that it has.
 func (g *GitHub) getMembership(r *request) answer {
 	if !named(g.organisations[strings.ToLower(r.parts["organisation"])], r.parts["login"]) {
@@ -334,7 +327,7 @@ func (g *GitHub) getMembership(r *request) answer {
 // for everyone.
 func (g *GitHub) listUserRepositories(r *request) answer {
 	in := found(r.token.app.installation(r.number("id")))
-	all := g.visible(in, r.token.Login)
+	all := those(g.reposOf(in), func(one *repo) bool { return one.gives(r.token.Login) })
 	return counted(page(g, r, all, func(one *repo) object {
 		return g.withPermissions(g.repoShape(one, ""), one, r.token.Login)
 	}), "repositories", len(all))

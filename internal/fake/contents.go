@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
 )
 
@@ -30,19 +29,15 @@ func (g *GitHub) getContents(r *request) answer {
 		}
 		return notFound()
 	}
-	size, err := strconv.Atoi(g.read(r.repo, "cat-file", "-s", sha))
+	raw, err := runGitRaw(r.repo.gitDir, "", "cat-file", "blob", sha)
 	if err != nil {
 		return notFound()
 	}
 	content, encoding := "", "none"
-	if size <= mostInline {
-		raw, err := runGitRaw(r.repo.gitDir, "", "cat-file", "blob", sha)
-		if err != nil {
-			return notFound()
-		}
+	if len(raw) <= mostInline {
 		content, encoding = base64.StdEncoding.EncodeToString([]byte(raw)), "base64"
 	}
-	one := fileShape(sha, name, size)
+	one := fileShape(sha, name, len(raw))
 	one["content"], one["encoding"] = content, encoding
 	return ok(one)
 }

@@ -75,10 +75,7 @@ func (g *GitHub) dueFault(r *http.Request) *Fault {
 			continue
 		}
 		f.seen++
-		first, times := max(f.Nth, 1), f.Times
-		if times == 0 {
-			times = 1
-		}
+		first, times := max(f.Nth, 1), cmp.Or(f.Times, 1)
 		if f.seen == first && f.For > 0 {
 			f.ends = g.now().Add(f.For)
 		}
@@ -147,17 +144,11 @@ var faultMessages = map[int]string{
 }
 
 func (f *Fault) answer(now time.Time) answer {
-	status, header := f.Status, http.Header{}
-	if status == 0 {
-		status = http.StatusForbidden
-	}
+	status, header := cmp.Or(f.Status, http.StatusForbidden), http.Header{}
 	message, docs := cmp.Or(f.Message, faultMessages[status], http.StatusText(status)), docsURL
 	switch {
 	case f.RateLimited:
-		wait := f.RetryAfter
-		if wait == 0 {
-			wait = 60
-		}
+		wait := cmp.Or(f.RetryAfter, 60)
 		header.Set("X-RateLimit-Remaining", "0")
 		header.Set("X-RateLimit-Used", "5000")
 		header.Set("X-RateLimit-Reset", strconv.FormatInt(now.Add(time.Duration(wait)*time.Second).Unix(), 10))

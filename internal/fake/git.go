@@ -151,10 +151,7 @@ func runGitRaw(dir, stdin string, args ...string) (string, error) {
 
 // read asks a repository something; empty when git says no.
 func (g *GitHub) read(r *repo, args ...string) string {
-	out, err := runGit(r.gitDir, "", args...)
-	if err != nil {
-		return ""
-	}
+	out, _ := runGit(r.gitDir, "", args...)
 	return out
 }
 

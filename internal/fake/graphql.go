@@ -142,22 +142,27 @@ func (g *GitHub) askThreads(t *token, v variables) object {
 		"pageInfo": object{"hasNextPage": to < len(is.pull.threads), "endCursor": strconv.Itoa(to)}}}}}
 }
 
+// everything is the issues and pull requests of all repositories.
+func (g *GitHub) everything() (all []*issue) {
+	for _, r := range g.repos {
+		all = append(all, r.issues...)
+	}
+	return all
+}
+
 // askComment finds a comment by its global ID. The editor is null if the comment was never edited, or if the account that
 // edited it is gone.
 func (g *GitHub) askComment(_ *token, v variables) object {
-	for _, r := range g.repos {
-		for _, is := range r.issues {
-			for _, c := range is.comments {
-				if node("IC", c.ID) != v.text("id") {
-					continue
-				}
-				o := object{"issue": object{"closed": is.Closed}, "lastEditedAt": moment(c.editedAt), "editor": nil}
-				if c.editedBy != "" {
-					o["editor"] = g.actorNode(c.editedBy)
-				}
-				return object{"node": o}
-			}
+	for _, is := range g.everything() {
+		c := first(is.comments, func(c *comment) bool { return node("IC", c.ID) == v.text("id") })
+		if c == nil {
+			continue
 		}
+		o := object{"issue": object{"closed": is.Closed}, "lastEditedAt": moment(c.editedAt), "editor": nil}
+		if c.editedBy != "" {
+			o["editor"] = g.actorNode(c.editedBy)
+		}
+		return object{"node": o}
 	}
 	unresolved("node", "a node with the global id of '%s'", v.text("id"))
 	return nil
@@ -180,20 +185,18 @@ func (g *GitHub) finishPull(t *token, v variables) object {
 		body, _ := t.forbidden().body.(object)
 		refuse(mutation, "FORBIDDEN", "%v", body["message"])
 	}
-	for _, r := range g.repos {
-		for _, is := range r.issues {
-			if is.pull == nil || pullNode(is) != v.text("id") {
-				continue
-			}
-			for key, to := range map[string]*string{"title": &is.Title, "body": &is.Body} {
-				if given, is := v[key].(string); is {
-					*to = given
-				}
-			}
-			is.pull.Draft, is.UpdatedAt = false, g.time()
-			return object{mutation: object{"pullRequest": object{"isDraft": false}},
-				"updatePullRequest": object{"pullRequest": object{"closed": is.Closed}}}
+	for _, is := range g.everything() {
+		if is.pull == nil || pullNode(is) != v.text("id") {
+			continue
 		}
+		for key, to := range map[string]*string{"title": &is.Title, "body": &is.Body} {
+			if given, is := v[key].(string); is {
+				*to = given
+			}
+		}
+		is.pull.Draft, is.UpdatedAt = false, g.time()
+		return object{mutation: object{"pullRequest": object{"isDraft": false}},
+			"updatePullRequest": object{"pullRequest": object{"closed": is.Closed}}}
 	}
 	unresolved(mutation, "a node with the global id of '%s'", v.text("id"))
 	return nil

@@ -90,9 +90,7 @@ func (g *GitHub) getComment(r *request) answer {
 
 func (g *GitHub) editComment(r *request) answer {
 	c := found(r.repo.findComment(r.number("id")))
-	body := r.textOf("IssueComment")
-	now := g.time()
-	c.Body, c.UpdatedAt, c.editedAt, c.editedBy = body, now, now, r.token.Login
+	g.edit(c, r.textOf("IssueComment"), r.token.Login)
 	return ok(g.commentShape(r.repo, c))
 }
 
@@ -185,9 +183,15 @@ func (g *GitHub) getPermission(r *request) answer {
 	return ok(object{"permission": legacy[role], "role_name": role, "user": g.userShape(u.login)})
 }
 
+// gives reports whether someone was given access.
+func (r *repo) gives(login string) bool {
+	role := r.permissions[strings.ToLower(login)]
+	return role != "" && role != "none"
+}
+
 // isCollaborator says whether someone was given access, which everyone's reading of a public repository is not.
 func (g *GitHub) isCollaborator(r *request) answer {
-	if role := r.repo.permissions[strings.ToLower(r.parts["login"])]; role == "" || role == "none" {
+	if !r.repo.gives(r.parts["login"]) {
 		return notFound()
 	}
 	return answer{status: http.StatusNoContent}

@@ -241,13 +241,8 @@ func (g *GitHub) createApp(w http.ResponseWriter, r *http.Request) {
 	}
 	owner := r.PostFormValue("owner")
 	if owner == "" { // for whoever is signed in, which is the first person here
-		var first *user
-		for _, u := range g.users {
-			if !u.bot && (first == nil || u.id < first.id) {
-				first = u
-			}
-		}
-		owner = first.login
+		users := slices.SortedFunc(maps.Values(g.users), func(a, b *user) int { return int(a.id - b.id) })
+		owner = first(users, func(u *user) bool { return !u.bot }).login
 	}
 	code := hex.EncodeToString([]byte(rand.Text()[:20]))
 	g.manifests[code] = &App{

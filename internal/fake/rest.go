@@ -233,10 +233,7 @@ func (r *request) decode(into any) {
 
 // number reads a numeric part of the path; 0, which nothing has, when it is not a number.
 func (r *request) number(part string) int64 {
-	n, err := strconv.ParseInt(r.parts[part], 10, 64)
-	if err != nil {
-		return 0
-	}
+	n, _ := strconv.ParseInt(r.parts[part], 10, 64)
 	return n
 }
 

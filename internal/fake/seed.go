@@ -163,16 +163,19 @@ func (g *GitHub) comment(r *repo, is *issue, c Comment) *comment {
 
 // EditComment replaces a comment's body, as its author would.
 func (g *GitHub) EditComment(owner, name string, id int64, body string) {
-	unlock := g.lock()
+	defer g.lock()()
 	_, c := g.mustComment(owner, name, id)
-	unlock()
-	g.EditCommentAs(owner, name, id, body, c.Author)
+	g.edit(c, body, c.Author)
 }
 
 // EditCommentAs replaces a comment's body as someone else; empty: an account that is gone.
 func (g *GitHub) EditCommentAs(owner, name string, id int64, body, by string) {
 	defer g.lock()()
 	_, c := g.mustComment(owner, name, id)
+	g.edit(c, body, by)
+}
+
+func (g *GitHub) edit(c *comment, body, by string) {
 	now := g.time()
 	c.Body, c.UpdatedAt, c.editedAt, c.editedBy = body, now, now, by
 }
@@ -217,8 +220,8 @@ func (g *GitHub) unlabel(r *repo, is *issue, name, actor string) bool {
 		return false
 	}
 	g.user(actor)
-	is.events = append(is.events, &LabelEvent{ID: g.id(), Label: is.Labels[i], Actor: actor, Removed: true, At: g.time()})
 	taken := is.Labels[i]
+	is.events = append(is.events, &LabelEvent{ID: g.id(), Label: taken, Actor: actor, Removed: true, At: g.time()})
 	is.Labels, is.UpdatedAt = slices.Delete(slices.Clone(is.Labels), i, i+1), g.time()
 	g.labelHappened(r, is, "unlabeled", taken, actor)
 	return true

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -40,6 +41,13 @@ func (g *GitHub) userShape(login string) object {
 
 func labelShape(name string) object { return object{"name": name} }
 
+func (r *repo) visibility() string {
+	if r.private {
+		return "private"
+	}
+	return "public"
+}
+
 // ownShape is a repository itself.
 func (g *GitHub) ownShape(r *repo) object { return g.repoShape(r, "") }
 
@@ -51,13 +59,9 @@ func (g *GitHub) repoShape(r *repo, fork string) object {
 		owner, name = splitName(fork)
 		id = r.id + 1_000_000
 	}
-	visibility := "public"
-	if r.private {
-		visibility = "private"
-	}
 	return object{
 		"id": id, "name": name, "full_name": full, "owner": g.userShape(owner), "private": r.private,
-		"visibility": visibility, "html_url": g.url + "/" + full, "fork": fork != "", "default_branch": r.defaultBranch,
+		"visibility": r.visibility(), "html_url": g.url + "/" + full, "fork": fork != "", "default_branch": r.defaultBranch,
 		"has_issues": true, "archived": false, "disabled": false,
 	}
 }
@@ -182,10 +186,7 @@ func (g *GitHub) appShape(app *App) object {
 
 func (g *GitHub) checkRunShape(r *repo, c *checkRun) object {
 	page := fmt.Sprintf("%s/%s/runs/%d", g.url, r, c.ID)
-	details := page
-	if c.DetailsURL != "" {
-		details = c.DetailsURL
-	}
+	details := cmp.Or(c.DetailsURL, page)
 	if j := r.findJob(c.ID); j != nil {
 		page = g.jobPage(r, j)
 		details = page

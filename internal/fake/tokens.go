@@ -249,16 +249,13 @@ func (g *GitHub) JobToken(j RunnerJob, audience string) string {
 
 func (g *GitHub) jobToken(j RunnerJob, audience string) string {
 	r := g.mustRepo(j.Owner, j.Name)
-	ref, visibility := cmp.Or(j.Ref, "refs/heads/"+r.defaultBranch), "public"
-	if r.private {
-		visibility = "private"
-	}
+	ref := cmp.Or(j.Ref, "refs/heads/"+r.defaultBranch)
 	name, now := r.owner+"/"+r.name, g.now()
 	workflow := name + "/.github/workflows/" + j.Workflow + "@" + ref
 	claims := jwt.MapClaims{
 		"jti": node("J", g.id()), "iss": g.url + jobTokens, "aud": audience, "sub": "repo:" + name + ":ref:" + ref,
 		"iat": now.Unix(), "nbf": now.Add(-time.Minute).Unix(), "exp": now.Add(5 * time.Minute).Unix(), "ref": ref,
-		"repository": name, "repository_id": strconv.FormatInt(r.id, 10), "repository_visibility": visibility,
+		"repository": name, "repository_id": strconv.FormatInt(r.id, 10), "repository_visibility": r.visibility(),
 		"repository_owner": r.owner, "event_name": cmp.Or(j.Event, "workflow_dispatch"), "workflow_ref": workflow,
 		"job_workflow_ref": workflow, "run_id": strconv.FormatInt(j.Run, 10), "run_attempt": "1",
 		"runner_environment": "github-hosted",

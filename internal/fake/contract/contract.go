@@ -38,10 +38,7 @@ type Checker struct {
 // second.
 func Load() (*Checker, error) {
 	router, err := load()
-	if err != nil {
-		return nil, err
-	}
-	return &Checker{router: router}, nil
+	return &Checker{router: router}, err
 }
 
 // Violations lists what broke the contract, oldest first: "POST /repos/alice/demo/labels: request: …".

@@ -20,9 +20,6 @@ func (a answer) anthropicStop() string {
 }
 
 func (a answer) anthropicMessage(content []object, stop any) object {
-	if content == nil {
-		content = []object{}
-	}
 	return object{
 		"id": "msg_" + a.id, "type": "message", "role": "assistant", "model": a.model, "content": content,
 		"stop_reason": stop, "stop_sequence": nil,
@@ -30,8 +27,8 @@ func (a answer) anthropicMessage(content []object, stop any) object {
 	}
 }
 
-func anthropicWhole(a answer, _ question) object {
-	var blocks []object
+func anthropicWhole(a answer) object {
+	blocks := []object{}
 	if a.text != "" {
 		blocks = append(blocks, object{"type": "text", "text": a.text})
 	}
@@ -41,7 +38,7 @@ func anthropicWhole(a answer, _ question) object {
 	return a.anthropicMessage(blocks, a.anthropicStop())
 }
 
-func anthropicEvents(a answer, _ question) (events []event) {
+func anthropicEvents(a answer) (events []event) {
 	send := func(kind string, data object) {
 		data["type"] = kind
 		events = append(events, event{name: kind, data: data})
@@ -52,7 +49,7 @@ func anthropicEvents(a answer, _ question) (events []event) {
 		events[len(events)-1].begins = i == 0
 		send("content_block_stop", object{"index": i})
 	}
-	send("message_start", object{"message": a.anthropicMessage(nil, nil)})
+	send("message_start", object{"message": a.anthropicMessage([]object{}, nil)})
 	i := 0
 	if a.text != "" {
 		block(i, object{"type": "text", "text": ""}, object{"type": "text_delta", "text": a.text})

@@ -36,7 +36,7 @@ func (a answer) chatFrame(kind string, choice object) object {
 var chatUsage = object{"prompt_tokens": InputTokens, "completion_tokens": OutputTokens,
 	"total_tokens": InputTokens + OutputTokens}
 
-func chatWhole(a answer, _ question) object {
+func chatWhole(a answer) object {
 	message := object{"role": "assistant", "content": a.text}
 	if calls := a.chatUses(); calls != nil {
 		message["tool_calls"] = calls
@@ -46,7 +46,7 @@ func chatWhole(a answer, _ question) object {
 	return frame
 }
 
-func chatEvents(a answer, _ question) (events []event) {
+func chatEvents(a answer) (events []event) {
 	piece := func(delta object, finish any) object {
 		return a.chatFrame("chat.completion.chunk", object{"delta": delta, "finish_reason": finish})
 	}

@@ -49,12 +49,12 @@ func (a answer) geminiParts() (words, calls []object) {
 	return words, calls
 }
 
-func geminiWhole(a answer, _ question) object {
+func geminiWhole(a answer) object {
 	words, calls := a.geminiParts()
 	return a.geminiPiece(append(words, calls...), a.geminiFinish())
 }
 
-func geminiEvents(a answer, _ question) (events []event) {
+func geminiEvents(a answer) (events []event) {
 	words, calls := a.geminiParts()
 	if words != nil {
 		events = append(events, event{data: a.geminiPiece(words, nil), begins: true})

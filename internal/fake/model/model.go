@@ -3,6 +3,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -125,9 +126,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol, q qu
 		a.uses = append(a.uses, u)
 	}
 	if q.stream {
-		s.stream(w, r, a.end, p.events(a, q))
+		s.stream(w, r, a.end, p.events(a))
 	} else {
-		s.whole(w, r, a.end, p.whole(a, q))
+		s.mishap(w, r, a.end)
+		reply(w, http.StatusOK, p.whole(a))
 	}
 }
 
@@ -145,10 +147,6 @@ func (s *Server) record(r *http.Request, q *question) int {
 
 // key is the credential that a request carries.
 func key(r *http.Request) string {
-	for _, name := range []string{"X-Api-Key", "X-Goog-Api-Key"} {
-		if k := r.Header.Get(name); k != "" {
-			return k
-		}
-	}
-	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return cmp.Or(r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"),
+		strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 }

@@ -14,8 +14,8 @@ type object = map[string]any
 
 // protocol is how clients ask a model and how it answers.
 type protocol struct {
-	whole  func(a answer, q question) object
-	events func(a answer, q question) []event
+	whole  func(a answer) object
+	events func(a answer) []event
 	fail   func(f Failure, reset time.Time) failure
 	tools  []string // what its clients write files and run commands with
 	count  string   // it only counts tokens: what its answer calls their number
@@ -136,12 +136,6 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, end Ending, even
 			s.mishap(w, r, end)
 		}
 	}
-}
-
-// whole sends an answer at once.
-func (s *Server) whole(w http.ResponseWriter, r *http.Request, end Ending, answer object) {
-	s.mishap(w, r, end)
-	reply(w, http.StatusOK, answer)
 }
 
 // mishap hangs or cuts an answer that has begun.

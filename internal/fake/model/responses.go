@@ -35,11 +35,11 @@ func (a answer) responsesResponse(status string, items []object) object {
 	}
 }
 
-func responsesWhole(a answer, _ question) object {
+func responsesWhole(a answer) object {
 	return a.responsesResponse("completed", a.responsesItems())
 }
 
-func responsesEvents(a answer, _ question) (events []event) {
+func responsesEvents(a answer) (events []event) {
 	send := func(kind string, data object) {
 		data["type"], data["sequence_number"] = kind, len(events)
 		events = append(events, event{name: kind, data: data})
