@@ -101,8 +101,6 @@ func TestEveryOutcomeIsDocumented(t *testing.T) {
 	}
 }
 
-var flag = regexp.MustCompile(`--[a-z][a-z-]+\b`)
-
 // TestDocumentsNameOnlyWhatIsThere: every command in them exists, of the program and of comments.
 func TestDocumentsNameOnlyWhatIsThere(t *testing.T) {
 	commands := names(`(?m)^  ([a-z-]+) `, help(t))
