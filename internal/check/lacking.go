@@ -10,7 +10,8 @@ import (
 
 // environment marks a failure that no change to the code fixes: the command lacks a program, and has never run. A failure
 // that ends the run must be certain: either the command's own line names the program, which did not exist before the first
-// turn, or the agent has been told of it once. What a script or a version manager lacks may be the change's doing.
+// turn, or the agent has had the failure once. What a script or a version manager lacks may be the change's doing, and that
+// a program is gone which was there before the first turn always is.
 func (c *Command) environment(at Input, o ending, v *loop.Verdict) {
 	if o.Class == proc.Idle && !v.Pass && !c.ranBefore(at) {
 		v.Missing, v.Unfixable = c.Hard, c.Hard
@@ -24,7 +25,9 @@ func (c *Command) environment(at Input, o ending, v *loop.Verdict) {
 		return
 	}
 	v.Missing = true
-	if slices.Contains(Words(c.Line), tool) && !slices.Contains(c.Present, tool) || c.before(at, func(v loop.Verdict) bool { return v.Missing }) {
+	had := slices.Contains(c.Present, tool)
+	again := c.before(at, func(v loop.Verdict) bool { return v.Missing })
+	if slices.Contains(Words(c.Line), tool) && !had || again && (!had || !cannotRun(o.Exit)) {
 		v.Unfixable, v.Reason = true, "the check cannot run here: "+advice
 	}
 }
@@ -39,9 +42,7 @@ func (c *Command) ranBefore(at Input) bool {
 func (c *Command) before(at Input, is func(loop.Verdict) bool) bool {
 	so := func(v loop.Verdict) bool { return v.Check == c.Title && v.Skipped == "" && is(v) }
 	return slices.ContainsFunc(at.State.Baseline, so) ||
-		slices.ContainsFunc(at.State.Iterations, func(it *loop.Iteration) bool {
-			return slices.ContainsFunc(it.Verdicts, so)
-		})
+		slices.ContainsFunc(at.State.Iterations, func(it *loop.Iteration) bool { return slices.ContainsFunc(it.Verdicts, so) })
 }
 
 // Words are the words of a command line, any of which may be a program.

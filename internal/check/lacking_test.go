@@ -25,7 +25,8 @@ func TestLacking(t *testing.T) {
 	}{
 		{name: "the line names it, and it was never there", missing: "jest", want: true},
 		{name: "nothing is missing"},
-		{name: "it was there before the first turn", missing: "jest", present: []string{"jest"}},
+		{name: "it was there before the first turn", missing: "jest", present: []string{"jest"},
+			before: []loop.Verdict{{Check: line, Missing: true, Exit: 127}}},
 		{name: "the check ran on the base commit", missing: "jest", baseline: []loop.Verdict{ran}},
 		{name: "the check ran in an earlier iteration", missing: "jest", before: []loop.Verdict{ran}},
 		{name: "it was missing before, too", missing: "jest",
