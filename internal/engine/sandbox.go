@@ -50,12 +50,13 @@ func (run *Run) closeSandbox() {
 func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 	set := spec.Settings
 	o := sandbox.Options{
-		Mode: set.Sandbox, Trees: sandbox.Trees{Dir: spec.Workspace.Dir(), Hooks: !spec.InJob}, Home: spec.Home, As: spec.User, Parent: spec.Parent,
-		Paths: sandbox.Paths{Readable: []string{spec.Logs}}, Reach: sandbox.Reach{Network: set.SandboxNetwork, Sockets: set.SandboxSockets, Userns: set.SandboxUserns},
-
-		Image: proc.Value(spec.Parent, config.SandboxImage), Log: spec.Log, Scratch: spec.Scratch,
+		Mode: set.Sandbox, Home: spec.Home, As: spec.User, Parent: spec.Parent, Log: spec.Log, Scratch: spec.Scratch,
+		Image:   proc.Value(spec.Parent, config.SandboxImage),
+		Trees:   sandbox.Trees{Dir: spec.Workspace.Dir(), Hooks: !spec.InJob},
+		Paths:   sandbox.Paths{Readable: []string{spec.Logs}},
+		Reach:   sandbox.Reach{Network: set.SandboxNetwork, Sockets: set.SandboxSockets, Userns: set.SandboxUserns},
+		Consent: sandbox.Consent{None: spec.AgreeToNone, Credentials: spec.AcceptCredentials},
 	}
-	o.Consent = sandbox.Consent{None: spec.AgreeToNone, Credentials: spec.AcceptCredentials}
 	if spec.Clone != "" {
 		o.Hide = []string{spec.Clone}
 	}
