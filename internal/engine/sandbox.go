@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,8 @@ func (run *Run) closeSandbox() {
 func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 	set := spec.Settings
 	o := sandbox.Options{
-		Mode: set.Sandbox, Home: spec.Home, As: spec.User, Parent: spec.Parent, Log: spec.Log, Scratch: spec.Scratch,
+		Mode: set.Sandbox, As: spec.User, Parent: spec.Parent, Log: spec.Log, Scratch: spec.Scratch,
+		Home:    cmp.Or(spec.Home, proc.Value(spec.Parent, "HOME")),
 		Image:   proc.Value(spec.Parent, config.SandboxImage),
 		Trees:   sandbox.Trees{Dir: spec.Workspace.Dir(), Hooks: !spec.InJob},
 		Paths:   sandbox.Paths{Readable: []string{spec.Logs}},
@@ -66,19 +68,14 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 	if program, err := os.Executable(); err == nil { // the agent's hooks call it
 		o.Readable = append(o.Readable, program)
 	}
-	if o.Home == "" {
-		o.Home = proc.Value(spec.Parent, "HOME")
-	}
 	by := "the setting sandbox"
 	switch said := proc.Value(spec.Parent, config.SandboxSwitch); said {
 	case "":
 	case sandbox.Off:
 		by, o.Mode = config.SandboxSwitch, sandbox.Off
 	default:
-		return o, invalid.Errorf(
-			"environment variable %s is %q; must be off; name another sandbox in the setting sandbox",
-			config.SandboxSwitch, said,
-		)
+		return o, invalid.Errorf("environment variable %s is %q; must be off; name another sandbox in the setting sandbox",
+			config.SandboxSwitch, said)
 	}
 	if spec.switchedOff() {
 		spec.Log("sandbox: off, as %s says: agents and checks can read and write what their user can, and speak to every host",
