@@ -128,7 +128,7 @@ func ParseOrigin(text string) (o Origin, ok bool) {
 		o.Label = after
 		ok = after != ""
 	}
-	if !ok || o.Number <= 0 || o.Number >= 1<<53 || o.String() != text {
+	if !ok || o.Number <= 0 || o.String() != text {
 		return Origin{}, false
 	}
 	return o, true
