@@ -13,13 +13,11 @@ import (
 // NewClaude decodes the output of `claude -p --output-format stream-json --verbose`, and that of `amp --stream-json`,
 // which has the same shape.
 func NewClaude(clock func() time.Time, emit func(Event)) *Decoder {
-	return newDecoder(&claude{names: names{}}, clock, emit)
+	return newDecoder(&claude{}, clock, emit)
 }
 
-// claude knows the names of the tools that have begun, since their answers carry only their ids, and what the turn has
-// cost.
+// claude knows what the turn has cost.
 type claude struct {
-	names names
 	spent loop.Usage
 	total float64 // the cost of the whole session, as the last result told it
 }
@@ -50,7 +48,7 @@ func (c *claude) object(o gjson.Result, emit func(Event)) bool {
 func (c *claude) long(head []byte, total int64, emit func(Event)) {
 	id := gjson.GetBytes(head, "message.content.0.tool_use_id").Str
 	if gjson.GetBytes(head, "type").Str == "user" || id != "" {
-		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Name: c.names.take(id), Chars: int(total)}})
+		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Chars: int(total)}})
 	}
 }
 
@@ -69,7 +67,7 @@ func (c *claude) system(o gjson.Result, emit func(Event)) {
 }
 
 func (c *claude) limit(info gjson.Result, emit func(Event)) {
-	w := Window{Rejected: info.Get("status").Str == "rejected", Type: strings.Clone(info.Get("rateLimitType").Str)}
+	w := Window{Rejected: info.Get("status").Str == "rejected"}
 	if at := info.Get("resetsAt").Int(); at > 0 {
 		w.Resets = time.Unix(at, 0).UTC()
 	}
@@ -86,7 +84,7 @@ func (c *claude) message(m gjson.Result, nested bool, emit func(Event)) {
 		case "text":
 			e.Kind, e.Text = Text, block.Get("text").Str
 		case "tool_use":
-			e.Kind, e.Tool = ToolStart, c.begun(block.Get("id").Str, block.Get("name").Str, input)
+			e.Kind, e.Tool = ToolStart, Tool{ID: block.Get("id").Str, Name: block.Get("name").Str, Input: summary(input)}
 		default:
 			return true
 		}
@@ -100,19 +98,12 @@ func (c *claude) message(m gjson.Result, nested bool, emit func(Event)) {
 	})
 }
 
-func (c *claude) begun(id, name string, input gjson.Result) Tool {
-	t := Tool{ID: strings.Clone(id), Name: strings.Clone(name), Input: summary(input)}
-	c.names.add(t.ID, t.Name)
-	return t
-}
-
 func (c *claude) answers(m gjson.Result, nested bool, emit func(Event)) {
 	m.Get("content").ForEach(func(_, block gjson.Result) bool {
 		if block.Get("type").Str != "tool_result" {
 			return true
 		}
-		id := block.Get("tool_use_id").Str
-		t := Tool{ID: strings.Clone(id), Name: c.names.take(id), Failed: block.Get("is_error").Bool()}
+		t := Tool{ID: block.Get("tool_use_id").Str, Failed: block.Get("is_error").Bool()}
 		t.answer(flat(block.Get("content")))
 		emit(Event{Kind: ToolEnd, Tool: t, Nested: nested})
 		return true
@@ -125,7 +116,6 @@ func (c *claude) result(o gjson.Result, emit func(Event)) {
 		Subtype: strings.Clone(o.Get("subtype").Str), Status: int(o.Get("api_error_status").Int()),
 		Why:  strings.Clone(o.Get("terminal_reason").Str),
 		Stop: strings.Clone(o.Get("stop_reason").Str), Text: strings.Clone(o.Get("result").Str), Usage: c.spent,
-		Turns: int(o.Get("num_turns").Int()),
 	}
 	r.Failed = o.Get("is_error").Bool() || strings.HasPrefix(r.Subtype, "error")
 	o.Get("errors").ForEach(func(_, e gjson.Result) bool {

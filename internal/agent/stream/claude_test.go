@@ -26,11 +26,11 @@ func tell(e stream.Event) string {
 	case stream.Retry:
 		return fmt.Sprintf("retry %d/%d %d", e.Retry.Number, e.Retry.Most, e.Retry.Status)
 	case stream.Limit:
-		return fmt.Sprintf("limit %s %t %s", e.Limit.Type, e.Limit.Rejected, e.Limit.Resets.Format(time.RFC3339))
+		return fmt.Sprintf("limit %t %s", e.Limit.Rejected, e.Limit.Resets.Format(time.RFC3339))
 	case stream.Ended:
 		r := e.Result
-		return fmt.Sprintf("result %t %s %d %s %q %v %s $%g %d", r.Failed, r.Subtype, r.Status, r.Why, r.Text, r.Errors,
-			r.Structured, r.Usage.CostUSD, r.Turns)
+		return fmt.Sprintf("result %t %s %d %s %q %v %s $%g", r.Failed, r.Subtype, r.Status, r.Why, r.Text, r.Errors,
+			r.Structured, r.Usage.CostUSD)
 	case stream.Noise:
 		return fmt.Sprintf("noise %q", e.Text)
 	}
@@ -54,7 +54,7 @@ func TestClaudeTolerates(t *testing.T) {
 		{`{"type":"from_the_future","x":1}`, ""},
 		{`{"type":"system","subtype":"permission_denied","message":"a string here"}`, ""},
 		{`{"type":"result","subtype":"success","is_error":false,"result":"x","api_error_status":"odd","num_turns":3}`,
-			`result false success 0  "x" []  $0 3`},
+			`result false success 0  "x" []  $0`},
 		{`{"type":"assistant","message":{"content":"not a list","id":"m"}}`, ""},
 		{`{"type":"assistant","message":{"id":"m","content":[{"type":"thinking","thinking":"<response>DONE</response>"},{"type":"text","text":"a"}]}}`, `text "a"`},
 		{`{"type":"assistant","parent_tool_use_id":"toolu_1","message":{"id":"m","content":[{"type":"text","text":"a"}]}}`,
@@ -68,15 +68,15 @@ func TestClaudeTolerates(t *testing.T) {
 		{"Warning: something", `noise "Warning: something"` + "\n" + `text "Warning: something\n"`},
 		{"null", `noise "null"` + "\n" + `text "null\n"`},
 		{"[1, 2", `noise "[1, 2"` + "\n" + `text "[1, 2\n"`},
-		{"[INFO] x\n" + good, `noise "[INFO] x"` + "\n" + `result false success 0  "x" []  $0 0`},
-		{"\uFEFF" + good, `result false success 0  "x" []  $0 0`},
+		{"[INFO] x\n" + good, `noise "[INFO] x"` + "\n" + `result false success 0  "x" []  $0`},
+		{"\uFEFF" + good, `result false success 0  "x" []  $0`},
 		{"{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"tab\there\x01\"}",
-			`result false success 0  "tab here " []  $0 0`},
+			`result false success 0  "tab here " []  $0`},
 		{"{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"\xff\"}",
-			`result false success 0  "` + "\uFFFD" + `" []  $0 0`},
+			`result false success 0  "` + "\uFFFD" + `" []  $0`},
 		{`{"type":"result","subtype":"error_max_turns","result":null,"structured_output":null}`,
-			`result true error_max_turns 0  "" []  $0 0`},
-		{`{"type":"result","structured_output":{"a":[1]}}`, `result false  0  "" [] {"a":[1]} $0 0`},
+			`result true error_max_turns 0  "" []  $0`},
+		{`{"type":"result","structured_output":{"a":[1]}}`, `result false  0  "" [] {"a":[1]} $0`},
 	} {
 		if got := strings.Join(tellAll(decodeAs("claude", c.in+"\n", 7)), "\n"); got != c.want {
 			t.Errorf("%s:\n%s, want\n%s", c.in, got, c.want)

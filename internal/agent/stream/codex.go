@@ -15,13 +15,19 @@ import (
 
 // NewCodex decodes the output of `codex exec --json`.
 func NewCodex(clock func() time.Time, emit func(Event)) *Decoder {
-	return newDecoder(&codex{began: names{}}, clock, emit)
+	return newDecoder(&codex{began: map[string]bool{}}, clock, emit)
 }
+
+// What comes from an agent may have no end: how many tools without an answer are remembered, and how much of an id.
+const (
+	mostBegun   = 1 << 10
+	longestName = 256
+)
 
 // codex remembers which tools have started, because some items come only when they are completed, and the last failure,
 // because one that ends everything can come as a notice only.
 type codex struct {
-	began   names
+	began   map[string]bool // by id
 	failure string
 }
 
@@ -103,7 +109,7 @@ func (c *codex) item(i gjson.Result, kind string, emit func(Event)) {
 			emit(Event{Kind: Text, Message: i.Get("id").Str, Text: i.Get("text").Str})
 		}
 	case "todo_list":
-		emit(Event{Kind: Todo, Todos: codexTodos(i.Get("items"))})
+		emit(Event{Kind: Todo, Todos: todos(i.Get("items"))})
 	case "error": // a warning, whatever it is called
 		emit(Event{Kind: Noise, Text: i.Get("message").Str})
 	case "reasoning", "":
@@ -115,13 +121,17 @@ func (c *codex) item(i gjson.Result, kind string, emit func(Event)) {
 // tool emits a use of a tool. For one that comes only when it is completed, it emits the start first.
 func (c *codex) tool(i gjson.Result, completed bool, emit func(Event)) {
 	t := codexTool(i)
-	if c.began.add(t.ID, t.Name) {
+	if !c.began[t.ID] {
 		emit(Event{Kind: ToolStart, Tool: t})
 	}
 	if !completed {
+		if len(c.began) >= mostBegun { // none of them will answer
+			clear(c.began)
+		}
+		c.began[strings.Clone(t.ID[:min(len(t.ID), longestName)])] = true
 		return
 	}
-	c.began.take(t.ID)
+	delete(c.began, t.ID)
 	state, exit := i.Get("status").Str, i.Get("exit_code")
 	t.Failed = state == "failed" || state == "declined" || exit.Int() != 0
 	t.Input = ""
@@ -176,23 +186,10 @@ func codexAnswer(i gjson.Result) string {
 func (c *codex) long(head []byte, total int64, emit func(Event)) {
 	kind, of := gjson.GetBytes(head, "type").Str, gjson.GetBytes(head, "item.type").Str
 	id := gjson.GetBytes(head, "item.id").Str
-	if name, begun := c.began[id]; kind == "item.completed" && begun && of != "agent_message" {
-		c.began.take(id)
-		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Name: name, Chars: int(total)}})
+	if kind == "item.completed" && c.began[id] && of != "agent_message" {
+		delete(c.began, id)
+		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Chars: int(total)}})
 	}
-}
-
-func codexTodos(list gjson.Result) []Item {
-	var items []Item
-	list.ForEach(func(_, entry gjson.Result) bool {
-		item := Item{Text: entry.Get("text").String(), Status: "pending"}
-		if entry.Get("completed").Bool() {
-			item.Status = "completed"
-		}
-		items = append(items, item)
-		return true
-	})
-	return items
 }
 
 // codexUsage: what codex calls input has the cache's tokens in it, and what it calls output those of thinking. It

@@ -38,16 +38,16 @@ func TestCodexItems(t *testing.T) {
 		{`{"type":"item.completed","item":{"id":"i","type":"web_search","query":"how to"}}`,
 			"tool WebSearch(how to)\ntool-end"},
 		{`{"type":"item.updated","item":{"id":"i","type":"todo_list","items":[{"text":"one","completed":true},{"text":"two","completed":false}]}}`,
-			"todo [completed] one [pending] two"},
+			"todo [completed] one [] two"},
 		{`{"type":"item.started","item":{"id":"i","type":"command_execution","command":"ls","status":"in_progress"}}` + "\n" +
 			`{"type":"item.updated","item":{"id":"i","type":"command_execution","command":"ls","status":"in_progress"}}` + "\n" +
 			`{"type":"item.completed","item":{"id":"i","type":"command_execution","command":"ls","exit_code":null,"status":"declined"}}`,
 			"tool Shell(ls)\ntool-end failed 0 lines"},
 		{`{"type":"item.started","item":{"id":"i","type":"agent_message","text":"<response>DONE</response>"}}`, ""},
 		{`{"type":"item.completed","item":{"id":"i","type":"error","message":"only a warning"}}`, `noise "only a warning"`},
-		{`{"type":"error","message":"it all ended"}`, `result true error 0  "" [it all ended]  $0 0`},
+		{`{"type":"error","message":"it all ended"}`, `result true error 0  "" [it all ended]  $0`},
 		{`{"type":"error","message":"first"}` + "\n" + `{"type":"turn.failed","error":{}}`,
-			`result true turn.failed 0  "" [first]  $0 0`},
+			`result true turn.failed 0  "" [first]  $0`},
 		{`{"type":"thread.of_the_future"}`, ""},
 	} {
 		if got := strings.Join(tellTools(decodeAs("codex", c.in+"\n", 7)), "\n"); got != c.want {

@@ -48,12 +48,13 @@ type Event struct {
 
 // Tool is one use of a tool. Its start and its end share the ID.
 type Tool struct {
-	ID, Name string
-	Input    string // what it is about, in one line: a path, a command
-	Output   string // of ToolEnd: the beginning of its answer, at most OutputBytes
-	Lines    int    // of the whole answer
-	Chars    int    // of the whole answer
-	Failed   bool
+	ID     string
+	Name   string // of ToolStart
+	Input  string // of ToolStart: what it is about, in one line: a path, a command
+	Output string // of ToolEnd: the beginning of its answer, at most OutputBytes
+	Lines  int    // of the whole answer
+	Chars  int    // of the whole answer
+	Failed bool
 }
 
 // OutputBytes is how much of a tool's answer an event carries.
@@ -62,7 +63,7 @@ const OutputBytes = 4 << 10
 // Item is one entry of an agent's list of things to do.
 type Item struct {
 	Text   string
-	Status string // "pending", "in_progress" or "completed"
+	Status string // "in_progress" or "completed"; anything else is pending
 }
 
 // Attempt is one failed request to a model.
@@ -77,7 +78,6 @@ type Attempt struct {
 // Window is a usage limit of a subscription.
 type Window struct {
 	Rejected bool
-	Type     string    // "five_hour"
 	Resets   time.Time // zero: unknown
 }
 
@@ -92,5 +92,4 @@ type Result struct {
 	Errors     []string
 	Structured json.RawMessage // the answer in the form asked for; nil none
 	Usage      loop.Usage      // of the whole turn
-	Turns      int
 }

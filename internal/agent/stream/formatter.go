@@ -69,7 +69,7 @@ func (f *Formatter) Event(e Event) {
 		f.say(e)
 		return
 	case ToolStart, ToolEnd, Todo, Retry, Noise:
-		f.flush()
+		f.Flush()
 		f.at = e.At
 	}
 	switch e.Kind {
@@ -90,14 +90,11 @@ func (f *Formatter) Event(e Event) {
 
 // Stderr shows a line of the agent's standard error.
 func (f *Formatter) Stderr(at time.Time, line string) {
-	f.flush()
+	f.Flush()
 	f.at = at
 	f.beside()
 	f.line(faint, "stderr: "+line)
 }
-
-// Flush shows a line whose end has not come.
-func (f *Formatter) Flush() { f.flush() }
 
 func (f *Formatter) todo(e Event) {
 	if len(e.Todos) == 0 {
@@ -141,7 +138,7 @@ func (f *Formatter) retry(a Attempt) {
 
 // Done shows how a turn ended, and what it took. Parts that are not known are left out.
 func (f *Formatter) Done(at time.Time, t loop.Turn) {
-	f.flush()
+	f.Flush()
 	f.at = at
 	if !f.spoke && t.Class == loop.OK { // the formats without messages have only this
 		f.say(Event{Kind: Text, At: at, Text: t.Text})
@@ -235,7 +232,7 @@ func (f *Formatter) say(e Event) {
 		return
 	}
 	if !e.Delta || e.Message != f.text.message || e.Nested != f.text.nested {
-		f.flush()
+		f.Flush()
 		f.text.message, f.text.nested = strings.Clone(e.Message), e.Nested
 	}
 	f.at = e.At
@@ -248,7 +245,7 @@ func (f *Formatter) say(e Event) {
 		}
 	}
 	if !e.Delta {
-		f.flush()
+		f.Flush()
 	}
 }
 
@@ -283,8 +280,8 @@ func (f *Formatter) sentence(line string) {
 	f.line(noColour, under(f.text.nested)+line)
 }
 
-// flush shows what has no end yet, because something else follows.
-func (f *Formatter) flush() {
+// Flush shows a line whose end has not come.
+func (f *Formatter) Flush() {
 	if len(bytes.TrimSpace(f.text.line)) > 0 {
 		f.whole()
 	}
@@ -332,9 +329,7 @@ func (f *Formatter) end(e Event) {
 	t := e.Tool
 	s := f.tools[t.ID]
 	delete(f.tools, t.ID)
-	if s.name == "" {
-		s.name = cmp.Or(clip(t.Name, 100, f.marks.more), "tool")
-	}
+	s.name = cmp.Or(s.name, "tool")
 	if s.quiet && !t.Failed {
 		return
 	}

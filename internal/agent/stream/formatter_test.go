@@ -160,7 +160,7 @@ func TestFormatterRules(t *testing.T) {
 		"a tool that failed, emoji": {options: stream.FormatOptions{UseEmoji: true},
 			events: []stream.Event{fails("a", "")}, want: "❌ Error ← tool (no output)\n"},
 		"an answer to nothing": {events: []stream.Event{{Kind: stream.ToolEnd,
-			Tool: stream.Tool{ID: "z", Name: "Bash", Chars: 9_000_000}}}, want: "[OK] Result <- Bash (9000000 chars)\n"},
+			Tool: stream.Tool{ID: "z", Name: "Bash", Chars: 9_000_000}}}, want: "[OK] Result <- tool (9000000 chars)\n"},
 		"tools without ids": {events: []stream.Event{begins("", "Bash", "make"), answers("", "x")},
 			want: "> Bash(make)\n[OK] Result <- tool (1 line, 1 char)\n  |  x\n"},
 		"a helper's doing is indented": {events: append([]stream.Event{begins("t", "Task", "look")},

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -12,13 +13,12 @@ import (
 
 // NewGemini decodes the output of `gemini --output-format stream-json`.
 func NewGemini(clock func() time.Time, emit func(Event)) *Decoder {
-	return newDecoder(&gemini{names: names{}}, clock, emit)
+	return newDecoder(&gemini{}, clock, emit)
 }
 
 // gemini counts messages, since their pieces carry no id, and remembers what the errors said, since the result does not
 // always.
 type gemini struct {
-	names   names
 	message int  // the number of the message that comes
 	midway  bool // nothing has come after its last piece
 	errors  []string
@@ -66,22 +66,16 @@ func (g *gemini) say(o gjson.Result, emit func(Event)) {
 func (g *gemini) use(o gjson.Result, emit func(Event)) {
 	g.midway = false
 	t := Tool{ID: o.Get("tool_id").Str, Name: o.Get("tool_name").Str, Input: summary(o.Get("parameters"))}
-	g.names.add(t.ID, t.Name)
 	emit(Event{Kind: ToolStart, Tool: t})
 	if t.Name == "write_todos" {
-		emit(Event{Kind: Todo, Todos: geminiTodos(o.Get("parameters.todos"))})
+		emit(Event{Kind: Todo, Todos: todos(o.Get("parameters.todos"))})
 	}
 }
 
 func (g *gemini) answer(o gjson.Result, emit func(Event)) {
 	g.midway = false
-	id := o.Get("tool_id").Str
-	t := Tool{ID: id, Name: g.names.take(id), Failed: o.Get("status").Str == "error"}
-	said := o.Get("output").String()
-	if said == "" {
-		said = o.Get("error.message").Str
-	}
-	t.answer(said)
+	t := Tool{ID: o.Get("tool_id").Str, Failed: o.Get("status").Str == "error"}
+	t.answer(cmp.Or(o.Get("output").String(), o.Get("error.message").Str))
 	emit(Event{Kind: ToolEnd, Tool: t})
 }
 
@@ -116,20 +110,8 @@ func (g *gemini) result(o gjson.Result, emit func(Event)) {
 // long: only that a tool has answered counts of such a line, which can be an echo of the prompt.
 func (g *gemini) long(head []byte, total int64, emit func(Event)) {
 	if id := gjson.GetBytes(head, "tool_id").Str; gjson.GetBytes(head, "type").Str == "tool_result" {
-		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Name: g.names.take(id), Chars: int(total)}})
+		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Chars: int(total)}})
 	}
-}
-
-func geminiTodos(list gjson.Result) []Item {
-	var items []Item
-	list.ForEach(func(_, entry gjson.Result) bool {
-		item := Item{Text: entry.Get("description").String(), Status: entry.Get("status").Str}
-		if item.Status != "cancelled" {
-			items = append(items, item)
-		}
-		return true
-	})
-	return items
 }
 
 // geminiUsage: what gemini calls input_tokens has the cache's in it; only the total has those of thinking, which are

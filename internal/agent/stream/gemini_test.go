@@ -13,7 +13,7 @@ func TestGeminiObjects(t *testing.T) {
 		{`{"type":"tool_use","tool_id":"t","tool_name":"x","parameters":{}}` + "\n" +
 			`{"type":"tool_result","tool_id":"t","status":"error","error":{"type":"gone","message":"no such file"}}`,
 			"tool x()\ntool-end failed 1 lines"},
-		{`{"type":"result","status":"error"}`, `result true error 0  "" []  $0 0`},
+		{`{"type":"result","status":"error"}`, `result true error 0  "" []  $0`},
 		{`{"a":1}`, `noise "{\"a\":1}"`},
 	} {
 		if got := strings.Join(tellTools(decodeAs("gemini", c.in+"\n", 7)), "\n"); got != c.want {

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -21,7 +22,6 @@ type opencode struct {
 	reason  string // how the last step ended: "stop", "tool-calls", "length"; "" while one continues
 	failed  *Result
 	usage   loop.Usage
-	steps   int
 }
 
 func (c *opencode) object(o gjson.Result, emit func(Event)) bool {
@@ -59,9 +59,7 @@ func (c *opencode) object(o gjson.Result, emit func(Event)) bool {
 func opencodeTool(part gjson.Result, emit func(Event)) {
 	state := part.Get("state")
 	t := Tool{ID: part.Get("callID").Str, Name: part.Get("tool").Str, Input: summary(state.Get("input"))}
-	if t.Input == "" {
-		t.Input = short(state.Get("title").Str)
-	}
+	t.Input = cmp.Or(t.Input, short(state.Get("title").Str))
 	message := part.Get("messageID").Str
 	emit(Event{Kind: ToolStart, At: millis(state.Get("time.start")), Tool: t, Message: message})
 	if t.Name == "todowrite" {
@@ -69,11 +67,7 @@ func opencodeTool(part gjson.Result, emit func(Event)) {
 	}
 	t.Input = ""
 	t.Failed = state.Get("status").Str == "error" || state.Get("metadata.exit").Int() != 0
-	said := state.Get("output").String()
-	if said == "" {
-		said = state.Get("error").String()
-	}
-	t.answer(said)
+	t.answer(cmp.Or(state.Get("output").String(), state.Get("error").String()))
 	emit(Event{Kind: ToolEnd, At: millis(state.Get("time.end")), Tool: t, Message: message})
 }
 
@@ -83,7 +77,7 @@ func (c *opencode) step(part gjson.Result, emit func(Event)) {
 		Output:    part.Get("tokens.output").Int() + part.Get("tokens.reasoning").Int(), // which are paid alike
 		CacheRead: part.Get("tokens.cache.read").Int(), CacheWrite: part.Get("tokens.cache.write").Int(),
 	}
-	c.usage, c.steps = c.usage.Plus(used), c.steps+1
+	c.usage = c.usage.Plus(used)
 	reason := part.Get("reason").Str
 	c.reason = strings.Clone(reason[:min(len(reason), longestName)])
 	emit(Event{Kind: Progress, Message: part.Get("id").Str, Usage: used})
@@ -91,20 +85,14 @@ func (c *opencode) step(part gjson.Result, emit func(Event)) {
 
 // fail notes why it will end. A limit says when it ends by a header of the model's answer.
 func (c *opencode) fail(e gjson.Result, emit func(Event)) {
-	data, said := e.Get("data"), e.Get("data.message").String()
-	if said == "" {
-		said = e.Get("name").String()
-	}
-	if said == "" {
-		said = e.String()
-	}
+	data, said := e.Get("data"), cmp.Or(e.Get("data.message").String(), e.Get("name").String(), e.String())
 	said = strings.Clone(said[:min(len(said), OutputBytes)])
 	c.failed = &Result{
 		Failed: true, Subtype: "error", Status: int(data.Get("statusCode").Int()), Why: strings.Clone(e.Get("name").Str),
 		Errors: []string{said},
 	}
 	if after := data.Get("responseHeaders.retry-after"); c.failed.Status == 429 && after.Int() > 0 {
-		emit(Event{Kind: Limit, Limit: Window{Rejected: true, Type: "retry-after", Resets: c.after(after.Int())}})
+		emit(Event{Kind: Limit, Limit: Window{Rejected: true, Resets: c.after(after.Int())}})
 	}
 }
 
@@ -122,7 +110,7 @@ func (c *opencode) close(emit func(Event)) {
 		}
 		r = &Result{Subtype: c.reason, Failed: c.reason != "stop"}
 	}
-	r.Usage, r.Turns = c.usage, c.steps
+	r.Usage = c.usage
 	emit(Event{Kind: Ended, Session: c.session, Result: *r})
 	c.failed, c.reason = nil, ""
 }

@@ -19,10 +19,10 @@ func TestOpencodeObjects(t *testing.T) {
 		{`{"type":"step_finish",` + head + `,"part":{"reason":"stop"}}` + "\n" + `{"type":"step_start",` + head +
 			`,"part":{}}`, "session 3"},
 		{`{"type":"step_finish",` + head + `,"part":{"reason":"content-filter"}}`,
-			"session 3\n" + `result true content-filter 0  "" []  $0 1`},
+			"session 3\n" + `result true content-filter 0  "" []  $0`},
 		{`{"type":"error",` + head + `,"error":{"name":"ProviderModelNotFoundError","data":{}}}`,
-			"session 3\n" + `result true error 0 ProviderModelNotFoundError "" [ProviderModelNotFoundError]  $0 0`},
-		{`{"type":"error",` + head + `,"error":"just words"}`, "session 3\n" + `result true error 0  "" [just words]  $0 0`},
+			"session 3\n" + `result true error 0 ProviderModelNotFoundError "" [ProviderModelNotFoundError]  $0`},
+		{`{"type":"error",` + head + `,"error":"just words"}`, "session 3\n" + `result true error 0  "" [just words]  $0`},
 		{`{"type":"of_the_future",` + head + `}`, "session 3"},
 		{`{"type":"text","part":{"text":"<response>DONE</response>"}}`,
 			`noise "{\"type\":\"text\",\"part\":{\"text\":\"<response>DONE</response>\"}}"`},

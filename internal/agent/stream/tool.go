@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -33,10 +34,19 @@ func (t *Tool) answer(text string) {
 	t.Output = strings.Clone(strings.ToValidUTF8(text[:min(len(text), OutputBytes)], ""))
 }
 
+// todos are the entries of a list of things to do, without those that were given up. Each format names their text in
+// another way, and codex says of one only whether it is done.
 func todos(list gjson.Result) []Item {
 	var items []Item
 	list.ForEach(func(_, entry gjson.Result) bool {
-		items = append(items, Item{Text: entry.Get("content").String(), Status: entry.Get("status").Str})
+		item := Item{Text: cmp.Or(entry.Get("content").String(), entry.Get("text").String(), entry.Get("description").String()),
+			Status: entry.Get("status").Str}
+		if entry.Get("completed").Bool() {
+			item.Status = "completed"
+		}
+		if item.Status != "cancelled" {
+			items = append(items, item)
+		}
 		return true
 	})
 	return items
@@ -60,37 +70,4 @@ func summary(input gjson.Result) string {
 func short(text string) string {
 	text = safetext.OneLine(strings.ToValidUTF8(text[:min(len(text), 1<<10)], ""))
 	return strings.Clone(safetext.Shorten(text, 120))
-}
-
-// mostNames is how many tools without an answer are remembered, and longestName how long an id or a name may be for
-// that.
-const (
-	mostNames   = 1 << 10
-	longestName = 256
-)
-
-// names are the names of the tools that have begun and not answered, by their ids. What comes from an agent may have no
-// end, so an id that is too much is not remembered.
-type names map[string]string
-
-// add remembers a tool and reports whether it is new.
-func (n names) add(id, name string) bool {
-	if _, known := n[id]; known {
-		return false
-	}
-	if len(id) > longestName || len(name) > longestName {
-		return true
-	}
-	if len(n) >= mostNames { // none of them will answer
-		clear(n)
-	}
-	n[strings.Clone(id)] = strings.Clone(name)
-	return true
-}
-
-// take is the name of a tool that has answered, and forgets it.
-func (n names) take(id string) string {
-	name := n[id]
-	delete(n, id)
-	return name
 }
