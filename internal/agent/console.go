@@ -31,8 +31,7 @@ type Display struct {
 // console shows a turn to a person, as far as there is one.
 type console struct {
 	formatter *stream.Formatter // nil: no one looks
-	lines     *batch            // what the formatter has made and no one has seen
-	shown     *display          // where that goes; nil: no one looks
+	shown     *display          // where what it makes goes
 	groups    Groups
 	now       func() time.Time
 	errs      *stream.Decoder     // of standard error, a line at a time
@@ -42,7 +41,7 @@ type console struct {
 
 // newConsole shows a turn whose whole output is in a log; "" in none.
 func newConsole(o Display, log string, now func() time.Time) *console {
-	c := &console{now: now, lines: new(batch), redact: o.Format.Redact}
+	c := &console{now: now, shown: &display{to: o.Console, log: log}, redact: o.Format.Redact}
 	c.errs = stream.NewPlain(now, func(e stream.Event) {
 		if e.Kind == stream.Noise && c.formatter != nil {
 			c.formatter.Stderr(e.At, e.Text)
@@ -51,9 +50,7 @@ func newConsole(o Display, log string, now func() time.Time) *console {
 	if o.Console == nil {
 		return c
 	}
-	c.shown = &display{to: o.Console, log: log}
-	c.lines.to = c.shown
-	c.formatter = stream.NewFormatter(c.lines, o.Format)
+	c.formatter = stream.NewFormatter(c.shown, o.Format)
 	if o.Groups != nil {
 		c.groups = o.Groups
 		c.groups.Group(o.Title)
@@ -95,10 +92,10 @@ func (c *console) tell(e stream.Event) {
 }
 
 // stdout passes on what the agent prints to who reads it, and shows what resulted from that at once.
-func (c *console) stdout(reader io.Writer) io.Writer { return promptly{reader, c.lines} }
+func (c *console) stdout(reader io.Writer) io.Writer { return promptly{reader, c.shown} }
 
 // stderr shows what the agent prints on standard error.
-func (c *console) stderr() io.Writer { return promptly{c.errs, c.lines} }
+func (c *console) stderr() io.Writer { return promptly{c.errs, c.shown} }
 
 // close shows what has no end of line, and ends the group.
 func (c *console) close() {
@@ -106,10 +103,8 @@ func (c *console) close() {
 	if c.formatter != nil {
 		c.formatter.Flush()
 	}
-	c.lines.flush()
-	if c.shown != nil {
-		c.shown.end()
-	}
+	c.shown.flush()
+	c.shown.bytes, c.shown.full = 0, false // how the turn ended is shown in any case
 	if c.groups != nil {
 		c.groups.EndGroup()
 		c.groups = nil
@@ -122,42 +117,18 @@ func (c *console) done(t loop.Turn) {
 	if c.formatter != nil {
 		c.formatter.Done(c.now(), t)
 	}
-	c.lines.flush()
-}
-
-// batchBytes is how many bytes of formatted output are held before they are shown.
-const batchBytes = 32 << 10
-
-// batch holds lines and passes on many in one Write, which takes as long as one line does.
-type batch struct {
-	to   io.Writer
-	held []byte
-}
-
-// Write takes whole lines.
-func (b *batch) Write(lines []byte) (int, error) {
-	if b.held = append(b.held, lines...); len(b.held) >= batchBytes {
-		b.flush()
-	}
-	return len(lines), nil
-}
-
-func (b *batch) flush() {
-	if len(b.held) > 0 {
-		_, _ = b.to.Write(b.held) // a broken terminal is not worth a turn
-	}
-	b.held = b.held[:0]
+	c.shown.flush()
 }
 
 // promptly shows what resulted from each piece of output before it takes the next, so nothing waits, whatever becomes of the
 // agent or of us.
 type promptly struct {
 	io.Writer
-	lines *batch
+	shown *display
 }
 
 func (p promptly) Write(piece []byte) (int, error) {
-	defer p.lines.flush()
+	defer p.shown.flush()
 	return p.Writer.Write(piece)
 }
 
@@ -169,32 +140,44 @@ func (b beat) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// shownBytes is how much of a turn is shown. No agent says so much on purpose.
-const shownBytes = 2 << 20
+const (
+	// shownBytes is how much of a turn is shown. No agent says so much on purpose.
+	shownBytes = 2 << 20
+	// batchBytes is how much of it is held before it is shown.
+	batchBytes = 32 << 10
+)
 
-// display shows the beginning of a turn, and says once that the rest is left out. It is given whole lines.
+// display shows the beginning of a turn, and says once that the rest is left out. It is given whole lines and passes on
+// many in one Write, which takes as long as one line does. It never fails: a broken terminal is not worth a turn.
 type display struct {
 	to    io.Writer
 	log   string // where all of it is; empty: nowhere
+	held  []byte
 	bytes int
 	full  bool // no more of it is shown
 }
 
-// Write implements io.Writer; it never fails: a broken terminal is not worth a turn.
-func (s *display) Write(lines []byte) (int, error) {
-	if s.full {
-		return len(lines), nil
-	}
+// Write implements io.Writer.
+func (d *display) Write(lines []byte) (int, error) {
 	text := lines
-	if s.bytes += len(lines); s.bytes > shownBytes {
-		s.full, text = true, []byte("[... the rest is not shown here ...]\n")
-		if s.log != "" {
-			text = []byte("[... the rest is not shown here; the output is in " + filepath.Base(s.log) + " ...]\n")
+	if d.bytes += len(lines); d.bytes > shownBytes {
+		text = nil
+		if !d.full && d.log == "" {
+			text = []byte("[... the rest is not shown here ...]\n")
+		} else if !d.full {
+			text = []byte("[... the rest is not shown here; the output is in " + filepath.Base(d.log) + " ...]\n")
 		}
+		d.full = true
 	}
-	_, _ = s.to.Write(text)
+	if d.held = append(d.held, text...); len(d.held) >= batchBytes {
+		d.flush()
+	}
 	return len(lines), nil
 }
 
-// end begins again: how a turn ended is shown in any case.
-func (s *display) end() { s.bytes, s.full = 0, false }
+func (d *display) flush() {
+	if len(d.held) > 0 {
+		_, _ = d.to.Write(d.held)
+	}
+	d.held = d.held[:0]
+}

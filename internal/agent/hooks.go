@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 )
 
@@ -19,44 +18,23 @@ func into(object map[string]any, path ...string) map[string]any {
 	return object
 }
 
-// hookSettings are hooks as all agents that know any write them: event → groups, each with what it matches and what it
-// calls. What else is said beside "hooks" is other.
-type hookSettings struct {
-	hooks map[string][]any
-	other map[string]any
-}
-
-// hooks are those of this turn. An agent that is to change nothing gets none: they could, and nothing that it does
-// needs them. New has made sure that they can be read.
+// hooks are those of this turn: event → groups, each with what it matches and what it calls. An agent that is to change
+// nothing gets none: they could, and nothing that it does needs them. New has made sure that they can be read.
 func (o Options) hooks() map[string][]any {
 	if o.reads() {
 		return nil
 	}
-	s, _ := readHooks(o.Hooks)
-	return s.hooks
+	hooks, _ := readHooks(o.Hooks)
+	return hooks
 }
 
-func readHooks(text []byte) (s hookSettings, err error) {
+func readHooks(text []byte) (map[string][]any, error) {
+	var settings struct{ Hooks map[string][]any }
 	if len(text) == 0 {
-		return s, nil
+		return nil, nil
 	}
-	if err := json.Unmarshal(text, &s.other); err != nil {
-		return s, err
-	}
-	hooks, ok := s.other["hooks"].(map[string]any)
-	if !ok && s.other["hooks"] != nil {
-		return s, fmt.Errorf("hooks is a %T; it must be an object", s.other["hooks"])
-	}
-	delete(s.other, "hooks")
-	s.hooks = map[string][]any{}
-	for event, groups := range hooks {
-		list, ok := groups.([]any)
-		if !ok {
-			return s, fmt.Errorf("hooks.%s is a %T; it must be a list", event, groups)
-		}
-		s.hooks[event] = list
-	}
-	return s, nil
+	err := json.Unmarshal(text, &settings)
+	return settings.Hooks, err
 }
 
 // addHooks puts hooks behind those that an agent's settings have. Where those are written otherwise, they stay, since

@@ -103,16 +103,17 @@ func TestReplay(t *testing.T) {
 		text     string // "": what it prints; "-": nothing; "cut": its end
 		reason   string
 	}{
-		"says and claims":            {out: "Fine.\n<response>done</response>", done: true},
-		"what it says aside":         {out: "Fine.", err: done},
-		"an echo is no claim":        {out: prompt + "Fine.\n", text: "Fine."},
-		"an echo with CRLF":          {out: strings.ReplaceAll(prompt, "\n", "\r\n") + "Fine.\n", text: "Fine."},
-		"an echo twice, then it":     {out: prompt + prompt + done, done: true, text: done},
-		"an echo after much else":    {out: strings.Repeat("x", 2_000_000) + prompt + "Fine.\n", text: "cut"},
-		"nothing but the echo":       {out: prompt, class: loop.Empty, text: "-", reason: "said nothing"},
-		"nothing":                    {out: " \n\t\n", class: loop.Empty, text: "-", reason: "said nothing"},
-		"an unfinished promise":      {out: "<promise>COMPLETE"},
-		"the first tag, of any text": {out: "<promise>complete</promise><response>no</response>", done: true},
+		"says and claims":                           {out: "Fine.\n<response>done</response>", done: true},
+		"what it says aside":                        {out: "Fine.", err: done},
+		"an echo is no claim":                       {out: prompt + "Fine.\n", text: "Fine."},
+		"an echo with CRLF":                         {out: strings.ReplaceAll(prompt, "\n", "\r\n") + "Fine.\n", text: "Fine."},
+		"an echo twice, then it":                    {out: prompt + prompt + done, done: true, text: done},
+		"an echo after much else":                   {out: strings.Repeat("x", 2_000_000) + prompt + "Fine.\n", text: "cut"},
+		"an echo of which the beginning is missing": {out: prompt + strings.Repeat("x", 1<<20-40), text: "cut"},
+		"nothing but the echo":                      {out: prompt, class: loop.Empty, text: "-", reason: "said nothing"},
+		"nothing":                                   {out: " \n\t\n", class: loop.Empty, text: "-", reason: "said nothing"},
+		"an unfinished promise":                     {out: "<promise>COMPLETE"},
+		"the first tag, of any text":                {out: "<promise>complete</promise><response>no</response>", done: true},
 		"fails": {out: done, err: "no luck\n", exit: 4, class: loop.Broke, done: true,
 			reason: "exit code 4: see its log (it said: no luck)"},
 		"fails in its output": {out: "no luck.", exit: 3, class: loop.Broke, reason: "exit code 3: see its log (it said: no luck)"},
@@ -177,6 +178,20 @@ func TestConsoleGroups(t *testing.T) {
 	}
 	if got, want := console.String(), "{claude, iteration 1\none\nstderr: two\n}\n\n[OK] Complete\n"; got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// TestConsoleIsCut: of a turn its beginning is shown, one line says where the rest is, and how it ended is shown.
+func TestConsoleIsCut(t *testing.T) {
+	t.Parallel()
+	var console bytes.Buffer
+	o := agent.Options{Command: "command", LogFile: "/run/agent_1.log", Display: agent.Display{Console: &console}}
+	if _, err := agent.Replay(o, agent.Recording{Stdout: strings.NewReader(strings.Repeat(strings.Repeat("x", 63)+"\n", 100_000))}); err != nil {
+		t.Fatal(err)
+	}
+	begin, ok := strings.CutSuffix(console.String(), "[... the rest is not shown here; the output is in agent_1.log ...]\n\n[OK] Complete\n")
+	if !ok || len(begin) != 2<<20 {
+		t.Errorf("%d bytes, which end with %q", console.Len(), console.String()[console.Len()-200:])
 	}
 }
 

@@ -87,43 +87,20 @@ func number(digits string) int {
 	return n
 }
 
-// withoutEcho cuts the prompt out of an output, wherever it is in it word for word. When the beginning of the
-// output is missing, it may begin within the prompt.
+// withoutEcho cuts the prompt out of an output, wherever it is in it word for word. An output whose beginning is missing
+// may begin within the prompt: it counts from the prompt's last 4 KiB on, or where these are not whole, after 4 KiB.
 func withoutEcho(said, prompt string, beheaded bool) string {
 	said, prompt = strings.ReplaceAll(said, "\r\n", "\n"), strings.TrimSpace(strings.ReplaceAll(prompt, "\r\n", "\n"))
 	// no tag in it could be taken for a claim, and a short one is a part of many words
 	if !strings.Contains(prompt, "</") {
 		return said
 	}
-	if beheaded {
-		said = said[overlap(prompt, said):]
+	said = strings.ReplaceAll(said, prompt, "")
+	if end := prompt[max(0, len(prompt)-4<<10):]; beheaded {
+		at := max(strings.Index(said, end), 0)
+		said = said[min(at+len(end), len(said)):]
 	}
-	return strings.ReplaceAll(said, prompt, "")
-}
-
-// overlap is the length of the longest beginning of b that is an end of a. It takes time in proportion to their lengths
-// (Knuth, Morris and Pratt), since both may be large and repetitive.
-func overlap(a, b string) int {
-	b = b[:min(len(a), len(b))]
-	back := make([]int32, len(b)+1) // back[i]: the longest beginning of b[:i], shorter than it, that is its end
-	step := func(matched int, c byte) int {
-		for matched > 0 && (matched == len(b) || b[matched] != c) {
-			matched = int(back[matched])
-		}
-		if matched < len(b) && b[matched] == c {
-			matched++
-		}
-		return matched
-	}
-	for i, matched := 1, 0; i < len(b); i++ {
-		matched = step(matched, b[i])
-		back[i+1] = int32(matched)
-	}
-	matched := 0
-	for i := range len(a) {
-		matched = step(matched, a[i])
-	}
-	return matched
+	return said
 }
 
 var needsNoQuotes = lazy(`^[A-Za-z0-9_@%+=:,./-]+$`)
