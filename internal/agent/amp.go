@@ -2,7 +2,6 @@ package agent
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -30,7 +29,13 @@ var amp = dialect{
 		decode:      stream.NewClaude,
 		counts:      true,
 		ends:        true,
-		class:       ampClass,
+		phrases: []phrase{ // codes of its servers: "Error: getUserInfo error: PERMISSION_DENIED"
+			{loop.Auth, lazy(`(?i)error: (PERMISSION_DENIED|UNAUTHENTICATED)\s*$`)},
+			{loop.UsageLimit, lazy(`(?i)error: RESOURCE_EXHAUSTED\s*$`)},
+			{loop.Overloaded, lazy(`(?i)error: UNAVAILABLE\s*$`)},
+			{loop.OutOfOrder, lazy(`(?i)error: (INTERNAL|UNKNOWN)\s*$`)},
+			{loop.Rejected, lazy(`(?i)user message must be provided|require user approval`)},
+		},
 	},
 }
 
@@ -73,33 +78,3 @@ func ampArguments(t *turnInput) []string {
 	}
 	return append(args, "-x", t.argument())
 }
-
-// ampCode finds the code in its servers' errors: "Error: getUserInfo error: PERMISSION_DENIED".
-var ampCode = lazy(`error: ([A-Za-z_]+)\s*$`)
-
-// ampClass judges what only amp says.
-func ampClass(f facts) loop.Class {
-	if !f.failed() {
-		return ""
-	}
-	said := f.words()
-	if m := ampCode.FindStringSubmatch(said); m != nil {
-		switch strings.ToUpper(m[1]) {
-		case "PERMISSION_DENIED", "UNAUTHENTICATED":
-			return loop.Auth
-		case "RESOURCE_EXHAUSTED":
-			return loop.UsageLimit
-		case "UNAVAILABLE":
-			return loop.Overloaded
-		case "INTERNAL", "UNKNOWN":
-			return loop.OutOfOrder
-		}
-	}
-	if ampRefusal.MatchString(said) {
-		return loop.Rejected
-	}
-	return ""
-}
-
-// ampRefusal is what it says of its own arguments and settings.
-var ampRefusal = lazy(`(?i)user message must be provided|require user approval`)

@@ -52,7 +52,15 @@ var claude = dialect{
 		ends:   true,
 		prices: true,
 		counts: true,
-		class:  claudeClass,
+		phrases: []phrase{
+			{loop.Declined, lazy(`^[^:]* stop=refusal:`)},
+			{loop.TooLong, lazy(`^[^:]* why=(prompt_too_long|blocking_limit) `)},
+			{loop.MaxTurns, lazy(`(?i)^[^:]* subtype=error_max_turns |exceeded the \d* ?output token maximum`)},
+			{loop.Spent, lazy(`^[^:]* subtype=error_max_budget_usd `)},
+			{loop.Killed, lazy(`^[^:]* why=aborted`)},
+			{loop.Rejected, lazy(`No conversation found`)},
+		},
+		refusal: lazy(`(?i)^(error: |--\S+ cannot be used)`),
 	},
 }
 
@@ -102,42 +110,6 @@ func claudeEnvironment(o Options) []string {
 	}
 	return env
 }
-
-// claudeClass judges what only claude says.
-func claudeClass(f facts) loop.Class {
-	if !f.failed() {
-		return ""
-	}
-	res := f.result
-	if res == nil {
-		said := strings.TrimSpace(f.stderr)
-		if !f.any && byWords(said) == "" && claudeRefusal.MatchString(said) {
-			return loop.Rejected
-		}
-		return ""
-	}
-	switch {
-	case res.Stop == "refusal":
-		return loop.Declined
-	case res.Why == "prompt_too_long", res.Why == "blocking_limit":
-		return loop.TooLong
-	case res.Subtype == "error_max_turns", outOfWords.MatchString(res.Text):
-		return loop.MaxTurns
-	case res.Subtype == "error_max_budget_usd":
-		return loop.Spent
-	case strings.HasPrefix(res.Why, "aborted"):
-		return loop.Killed
-	case strings.Contains(strings.Join(res.Errors, " "), "No conversation found"):
-		return loop.Rejected
-	}
-	return ""
-}
-
-var (
-	// claudeRefusal is how the CLI begins when its own arguments or configuration are wrong; it prints nothing else then.
-	claudeRefusal = lazy(`(?i)^(error: |--\S+ cannot be used)`)
-	outOfWords    = lazy(`(?i)exceeded the \d* ?output token maximum`)
-)
 
 func claudeCarry(o Options) ([]Route, string) {
 	for _, e := range elsewhere {

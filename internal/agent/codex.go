@@ -46,7 +46,14 @@ var codex = dialect{
 		counts:    true,
 		ends:      true,
 		readRetry: codexHears,
-		class:     codexClass,
+		phrases: []phrase{
+			{loop.MaxTurns, lazy(`reason: max_output_tokens`)},
+			{loop.Declined, lazy(`reason: content_filter`)},
+			{loop.Auth, lazy(`Missing environment variable`)},
+			{loop.OutOfOrder, lazy(`high demand, which may cause temporary errors`)}, // which is how it words a status 500
+			{loop.Rejected, lazy(`(?i)^[^:]* stop=: model: \S+$|not inside a trusted directory|error loading config|` +
+				`required mcp servers failed|failed to read model instructions|no rollout found|invalid_json_schema`)},
+		},
 	},
 }
 
@@ -156,38 +163,6 @@ func codexEnvironment(o Options) []string {
 }
 
 var (
-	codexRefusal = lazy(
-		`(?i)^model: \S+$|not inside a trusted directory|error loading config|required mcp servers failed|` +
-			`failed to read model instructions|no rollout found|invalid_json_schema`)
-	// codexStarts is what it says on standard error of every run.
-	codexStarts = lazy(`(?m)^Reading (additional input|prompt) from stdin\.\.\.\s*$`)
-)
-
-// codexClass judges what only codex says.
-func codexClass(f facts) loop.Class {
-	if !f.failed() {
-		return ""
-	}
-	said := plainer.Replace(f.words())
-	switch {
-	case strings.Contains(said, "reason: max_output_tokens"):
-		return loop.MaxTurns
-	case strings.Contains(said, "reason: content_filter"):
-		return loop.Declined
-	case strings.Contains(said, "Missing environment variable"):
-		return loop.Auth
-	case strings.Contains(said, "high demand, which may cause temporary errors"): // which is how it words a status 500
-		return loop.OutOfOrder
-	case codexRefusal.MatchString(said):
-		return loop.Rejected
-	case f.result == nil && f.any && !f.plain && f.end.Class == proc.Exited &&
-		strings.TrimSpace(codexStarts.ReplaceAllString(f.stderr, "")) == "":
-		return loop.CutShort // it was interrupted, and says nothing of it
-	}
-	return ""
-}
-
-var (
 	// codexElsewhere are settings by which codex asks another provider, as a line of its settings or the value of -c.
 	codexElsewhere = lazy(`(?m)^\s*(model_provider|openai_base_url|profile)\s*=`)
 	// codexElsewhereFlag are flags by which it does.
@@ -292,15 +267,15 @@ const codexLog = "error,codex_core::responses_retry=warn"
 var codexRetry = lazy(
 	`codex_core::responses_retry: .*\((\d+)/(\d+) in ([\d.]+)(s|ms|µs|ns)\)\.\.\.(?:.* sampling_error=(.*))?`)
 
+// codexOwn are lines of its log, and what it says on standard error of every run.
+var codexOwn = lazy(`codex_core::responses_retry:|^Reading (additional input|prompt) from stdin\.\.\.\s*$`)
+
 // codexHears reads "… codex_core::responses_retry: stream disconnected - retrying sampling request (1/5 in 7199.9s)...
 // … sampling_error=…".
 func codexHears(line string) (a stream.Attempt, ours bool) {
-	if !strings.Contains(line, "codex_core::responses_retry:") {
-		return a, false
-	}
 	m := codexRetry.FindStringSubmatch(line)
 	if m == nil {
-		return a, true
+		return a, codexOwn.MatchString(line)
 	}
 	a = stream.Attempt{Number: number(m[1]), Most: number(m[2]), Status: statusInText(m[5]), Text: oneLine(m[5])}
 	if m[4] == "s" {

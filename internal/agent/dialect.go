@@ -175,13 +175,17 @@ type output struct {
 	prices      bool // it reports the cost of a turn
 	counts      bool // it reports the tokens of a turn
 	ends        bool // its format has an event that says how it ended
-	has42       bool // its exit code 42 does not mean that it waits for a human
-	noisy       bool // its standard error reports requests that it retries, so nothing there is a sign of life
+	// ownExits: its exit codes are its own, so that 42 does not mean that it waits for a human; from 144 on, they are the
+	// HTTP status of a failed request in eight bits.
+	ownExits bool
+	noisy    bool // its standard error reports requests that it retries, so nothing there is a sign of life
 	// readRetry reads a line of standard error: a request that it retries, the zero value if the line reports none. Lines
 	// that are ours are its log, which only ralph has asked for. nil: it has none.
 	readRetry func(line string) (a stream.Attempt, ours bool)
-	// class classifies failures that only this agent words like this; "" leaves it to the common rules. nil: nothing.
-	class func(f facts) loop.Class
+	// phrases are how only this agent words a failure; they are searched for in facts.told, before the common ones.
+	phrases []phrase
+	// refusal is how it says on standard error, instead of any other output, that it was called wrongly; nil: as all do.
+	refusal *pattern
 }
 
 // sandboxNeeds is what an agent needs of a machine in a sandbox: the hosts of its model and of its login, and files in

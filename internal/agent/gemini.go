@@ -54,12 +54,22 @@ var gemini = dialect{
 				".gemini/extensions", ".gemini/commands", ".gemini/policies"), copied(".gemini/installation_id")),
 	},
 	output: output{
-		decode: stream.NewGemini,
-		counts: true,
-		ends:   true,
-		has42:  true,
-		noisy:  true,
-		class:  geminiClass,
+		decode:   stream.NewGemini,
+		counts:   true,
+		ends:     true,
+		ownExits: true,
+		noisy:    true,
+		phrases: []phrase{
+			{loop.Auth, lazy(`^exit=41 `)},
+			{loop.Rejected, lazy(`^exit=(42|52|55) `)}, // no input, a broken configuration, a folder that is not trusted
+			{loop.MaxTurns, lazy(`^exit=53 `)},
+			{loop.UsageLimit, lazy(`Suggested retry after`)}, // whatever it says of quotas and billing
+			{loop.Billing, lazy(`requires billing`)},
+			{loop.Empty, lazy(`returned an empty response`)},
+			{loop.Declined, lazy(`(?i)response was blocked|prohibited_content|blocked due to|blocked by safety`)},
+			{loop.Network, lazy(`(?i)ended without a finish reason|API Error: terminated|stream (was|is) (interrupted|incomplete)`)},
+		},
+		refusal: lazy(`Unknown argument|Invalid values:|Error resuming session`),
 	},
 }
 
@@ -214,47 +224,6 @@ func geminiSettings(dir string, o Options) (string, error) {
 	}
 	raw, err := json.Marshal(settings)
 	return string(raw), err
-}
-
-var (
-	geminiBlocked = lazy(`(?i)response was blocked|prohibited_content|blocked due to|blocked by safety`)
-	geminiBroken  = lazy(
-		`(?i)ended without a finish reason|API Error: terminated|stream (was|is) (interrupted|incomplete)`)
-)
-
-// geminiClass judges what only gemini says, and its exit codes: its own, and the HTTP status of a failed request in
-// eight bits.
-func geminiClass(f facts) loop.Class {
-	if !f.failed() {
-		return ""
-	}
-	switch f.end.Exit {
-	case 41:
-		return loop.Auth
-	case 42, 52, 55: // no input, a broken configuration, a folder that is not trusted
-		return loop.Rejected
-	case 53:
-		return loop.MaxTurns
-	}
-	said := f.words()
-	switch {
-	case strings.Contains(said, "Suggested retry after"): // whatever it says of quotas and billing
-		return loop.UsageLimit
-	case strings.Contains(said, "requires billing"):
-		return loop.Billing
-	case strings.Contains(said, "returned an empty response"):
-		return loop.Empty
-	case geminiBlocked.MatchString(said):
-		return loop.Declined
-	case geminiBroken.MatchString(said):
-		return loop.Network
-	case strings.Contains(f.stderr, "Unknown argument"), strings.Contains(f.stderr, "Invalid values:"),
-		strings.Contains(f.stderr, "Error resuming session"):
-		return loop.Rejected
-	case f.result != nil && f.result.Status == 0 && f.end.Exit >= 400-256:
-		return byStatus(f.end.Exit+256, byWords(said))
-	}
-	return ""
 }
 
 // The ways to log in of gemini that go by a key.

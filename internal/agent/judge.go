@@ -3,9 +3,11 @@ package agent
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -20,22 +22,15 @@ type judgement struct {
 }
 
 // waitsExit is the exit code by which any agent says that it waits for a human, whatever it printed, unless
-// dialect.has42.
+// dialect.ownExits.
 const waitsExit = 42
 
 func (d dialect) classify(f facts) loop.Class {
 	switch {
 	case f.asked:
 		return loop.Auth
-	case f.waits() && !d.has42:
+	case f.waits() && !d.ownExits:
 		return loop.Waits
-	}
-	if d.class != nil {
-		if class := d.class(f); class != "" {
-			return class
-		}
-	}
-	switch {
 	case f.failed():
 		return d.failure(f)
 	case f.result == nil && f.any && !f.plain && d.ends:
@@ -75,23 +70,34 @@ func (f facts) lingered() bool {
 var refusal = lazy(
 	`(?i)^(error: )?(unknown|unrecogni[sz]ed|unexpected|invalid) (command[ -]line )?(option|argument|flag|value|choice)s?\b`)
 
-// failure is the class of a failed turn: by the HTTP status of the model's last answer, otherwise by words, otherwise
-// by how the process ended.
+// failure is the class of a failed turn: by the agent's own phrases, otherwise by the HTTP status of the model's last
+// answer, otherwise by words, otherwise by how the process ended.
 func (d dialect) failure(f facts) loop.Class {
-	class := byWords(f.words())
-	if f.result != nil && f.result.Status > 0 {
-		class = byStatus(f.result.Status, class)
+	if class := classOf(d.phrases, f.told()); class != "" {
+		return class
 	}
-	known := d.name != command.name
+	class, status := byWords(f.words()), 0
+	if f.result != nil {
+		status = f.result.Status
+	}
+	if d.ownExits && f.result != nil && status == 0 && f.end.Exit >= 400-256 {
+		status = f.end.Exit + 256
+	}
+	if status > 0 {
+		class = byStatus(status, class)
+	}
+	known, stderr := d.name != command.name, strings.TrimSpace(f.stderr)
 	switch {
 	case class == loop.Rejected && !known: // any program's words: not enough to end a run
 		return loop.Broke
 	case class != "":
 		return class
-	case known && !f.any && refusal.MatchString(strings.TrimSpace(f.stderr)):
+	case known && !f.any && (refusal.MatchString(stderr) || d.refusal != nil && d.refusal.MatchString(stderr)):
 		return loop.Rejected
 	case f.result == nil && signalled(f.end):
 		return loop.Killed
+	case f.result == nil && f.any && !f.plain && d.ends && f.words() == "": // it was interrupted, and says nothing of it
+		return loop.CutShort
 	}
 	return loop.Broke
 }
@@ -120,6 +126,16 @@ func (f facts) words() string {
 		said = f.text
 	}
 	return strings.TrimSpace(lastLines(said, saidLines) + "\n" + lastLines(f.stderr, errLines))
+}
+
+// told is what a failed turn says about itself, its codes first: "exit=1 subtype=success why=api_error stop=refusal:
+// words".
+func (f facts) told() string {
+	r := stream.Result{}
+	if f.result != nil {
+		r = *f.result
+	}
+	return plainer.Replace(fmt.Sprintf("exit=%d subtype=%s why=%s stop=%s: %s", f.end.Exit, r.Subtype, r.Why, r.Stop, f.words()))
 }
 
 // byStatus is the class of an HTTP status. Some say little by themselves, and the words that came with them more.
@@ -157,13 +173,7 @@ func byStatus(status int, words loop.Class) loop.Class {
 // byWords is the class that a failure's own words tell; "" when they tell none.
 func byWords(said string) loop.Class {
 	said = plainer.Replace(said)
-	words := loop.Class("")
-	for _, p := range phrases {
-		if p.pattern.MatchString(said) {
-			words = p.class
-			break
-		}
-	}
+	words := classOf(phrases, said)
 	m := statuses.FindStringSubmatch(said)
 	if m == nil {
 		return words
@@ -174,6 +184,20 @@ func byWords(said string) loop.Class {
 		return ""
 	}
 	return class
+}
+
+// phrase is how failures of a class are worded.
+type phrase struct {
+	class   loop.Class
+	pattern *pattern
+}
+
+// classOf is the class of the first phrase that is in a text; "" without one.
+func classOf(list []phrase, said string) loop.Class {
+	if i := slices.IndexFunc(list, func(p phrase) bool { return p.pattern.MatchString(said) }); i >= 0 {
+		return list[i].class
+	}
+	return ""
 }
 
 // judge decides how a turn ended, by what was said and how the process ended. The agent's own words on success do not
@@ -310,10 +334,7 @@ const windows = `\b(usage|rate|session|weekly|daily|monthly|hourly|\d+-hour|opus
 // what a failed turn says about itself, but that may be the last lines of a program that speaks of its work, so a bare
 // number or a bare "login" does not match. Those of fatal classes must be the most certain: one that is wrong ends the
 // run.
-var phrases = []struct {
-	class   loop.Class
-	pattern *pattern
-}{
+var phrases = []phrase{
 	// A provider's free quota is refilled by the minute or day, though it speaks of billing too.
 	{loop.UsageLimit,
 		lazy(`(?is)resource_exhausted|quota.{0,300}(retry in|retrydelay|per[ _-]?(minute|day)|free[ _-]?tier)`)},

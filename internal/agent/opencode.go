@@ -46,7 +46,14 @@ var opencode = dialect{
 		counts:    true,
 		ends:      true,
 		readRetry: opencodeHears,
-		class:     opencodeClass,
+		phrases: []phrase{
+			{loop.MaxTurns, lazy(`^[^:]* (subtype=length|why=MessageOutputLengthError) `)},
+			{loop.Declined, lazy(`^[^:]* (subtype=content-filter|why=ContentFilterError) `)},
+			{loop.Auth, lazy(`^[^:]* why=ProviderAuthError `)},
+			{loop.TooLong, lazy(`^[^:]* why=ContextOverflowError `)},
+			{loop.Rejected, lazy(`(?s)^[^:]* why=\S*ModelNotFound|(?i)^[^:]* subtype=[^ :].*` + opencodeRefusal)},
+		},
+		refusal: lazy(`(?i)` + opencodeRefusal),
 	},
 }
 
@@ -88,34 +95,8 @@ func opencodeEnvironment(o Options) []string {
 }
 
 // opencodeRefusal is how it answers flags, models and sessions that it does not know, and settings that it cannot read.
-var opencodeRefusal = lazy(
-	`(?i)^opencode run \[message|model not found|session not found|config(uration)? (file )?(at|is|invalid)|configinvaliderror|configjsonerror`)
-
-// opencodeClass judges what only opencode says.
-func opencodeClass(f facts) loop.Class {
-	if !f.failed() {
-		return ""
-	}
-	if f.result == nil {
-		if !f.any && opencodeRefusal.MatchString(strings.TrimSpace(f.stderr)) {
-			return loop.Rejected
-		}
-		return ""
-	}
-	switch {
-	case f.result.Subtype == "length", f.result.Why == "MessageOutputLengthError":
-		return loop.MaxTurns
-	case f.result.Subtype == "content-filter", f.result.Why == "ContentFilterError":
-		return loop.Declined
-	case f.result.Why == "ProviderAuthError":
-		return loop.Auth
-	case f.result.Why == "ContextOverflowError":
-		return loop.TooLong
-	case strings.Contains(f.result.Why, "ModelNotFound"), opencodeRefusal.MatchString(f.words()):
-		return loop.Rejected
-	}
-	return ""
-}
+const opencodeRefusal = `(?:^opencode run \[message|model not found|session not found|` +
+	`config(uration)? (file )?(at|is|invalid)|configinvaliderror|configjsonerror)`
 
 // opencodePaths are the ends of the addresses by which opencode calls the providers that a gateway carries to.
 var opencodePaths = map[string]string{"anthropic": "/v1", "openai": "/v1", "google": "/v1beta"}
