@@ -98,7 +98,7 @@ type gatewayTurn struct {
 func (c gatewayTurn) Close() error {
 	err := c.Turn.Close()
 	for _, u := range c.Turn.Usage() {
-		if _, told := c.of.told.LoadOrStore("price of "+u.Model, true); !u.Priced && !told {
+		if _, told := c.of.told.LoadOrStore("price of "+u.Model, true); u.Unpriced && !told {
 			c.of.log("gateway: the price of the model %s is not known, so its tokens are counted and its cost is not: name it "+
 				"in the setting prices", safetext.OneLine(u.Model))
 		}
@@ -110,10 +110,9 @@ func (c gatewayTurn) Close() error {
 func (c gatewayTurn) Usage() (sum loop.Usage, ok bool) {
 	used := c.Turn.Usage()
 	for _, u := range used {
-		sum = sum.Plus(loop.Usage{CostUSD: u.Dollars, Input: u.Input, Output: u.Output, CacheRead: u.CacheRead,
-			CacheWrite: u.CacheWrite})
+		sum = sum.Plus(u.Usage)
 	}
-	if slices.ContainsFunc(used, func(u gateway.Usage) bool { return !u.Priced }) {
+	if slices.ContainsFunc(used, func(u gateway.Usage) bool { return u.Unpriced }) {
 		sum.CostUSD = 0
 	}
 	return sum, len(used) > 0

@@ -65,9 +65,9 @@ func TestSpendIsReserved(t *testing.T) {
 					asking.Wait()
 					spent := 0.0
 					for _, u := range turn.Usage() {
-						spent += u.Dollars
+						spent += u.CostUSD
 						if c.limit.Tokens > 0 {
-							spent += float64(u.amount().tokens) - u.Dollars
+							spent += float64(u.Tokens()) - u.CostUSD
 						}
 					}
 					if spent > c.most || n >= 60 && spent < c.most*0.85 || int(passed.Load()) != len(p.requests()) ||
@@ -113,7 +113,7 @@ func TestEstimate(t *testing.T) {
 	}
 	for _, step := range []struct{ bytes, settles, want int64 }{{400, 0, 110}, {400, 300, 110}, {800, 0, 410}, {200, 0, 60}} {
 		a := of(step.bytes)
-		if _, err := l.admit(a, ""); err != nil || l.held[a].tokens != step.want {
+		if _, err := l.admit(a, ""); err != nil || l.held[a].Tokens() != step.want {
 			t.Errorf("%+v: %+v, %v", step, l.held[a], err)
 		}
 		if step.settles > 0 {

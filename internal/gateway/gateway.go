@@ -116,19 +116,11 @@ func few(log func(string, ...any)) func(string, ...any) {
 	}
 }
 
-// URL is where the agent reaches the gateway. With a socket the host in it is no one's.
-func (t *Turn) URL() string {
-	if t.listener.Addr().Network() == "unix" {
-		return "http://ralph.invalid"
-	}
-	return "http://" + t.listener.Addr().String()
-}
+// URL is where the agent reaches the gateway.
+func (t *Turn) URL() string { return "http://" + t.listener.Addr().String() }
 
 // Bearer is by what the gateway knows the agent.
 func (t *Turn) Bearer() string { return t.bearer }
-
-// Addr is where it listens.
-func (t *Turn) Addr() net.Addr { return t.listener.Addr() }
 
 // Usage is what the turn took until now, by model.
 func (t *Turn) Usage() []Usage { return t.ledger.usage() }

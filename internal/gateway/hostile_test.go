@@ -15,13 +15,13 @@ import (
 // raw sends bytes as they are and returns the status of each answer. HOST and BEARER in them are the turn's.
 func raw(t *testing.T, turn *Turn, text string) []int {
 	t.Helper()
-	c, err := net.Dial("tcp", turn.Addr().String())
+	c, err := net.Dial("tcp", strings.TrimPrefix(turn.URL(), "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(time.Minute)) // a test that hangs fails
-	text = strings.NewReplacer("HOST", turn.Addr().String(), "BEARER", turn.Bearer()).Replace(text)
+	text = strings.NewReplacer("HOST", strings.TrimPrefix(turn.URL(), "http://"), "BEARER", turn.Bearer()).Replace(text)
 	go func() { _, _ = io.WriteString(c, text) }()
 	var statuses []int
 	r := bufio.NewReader(c)

@@ -8,9 +8,10 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // Limit is what a turn may spend. A field of 0 is any amount.
@@ -20,21 +21,9 @@ type Limit struct {
 	Setting string // that bounds Dollars, for messages: "maxCostUsd"
 }
 
-// amount is what something costs, or may cost.
-type amount struct {
-	dollars float64
-	tokens  int64
-}
-
-func (a amount) plus(b amount) amount { return amount{a.dollars + b.dollars, a.tokens + b.tokens} }
-
-func (u Usage) amount() amount {
-	return amount{u.Dollars, u.Input + u.CacheRead + u.CacheWrite + u.Output}
-}
-
-// holds reports whether an amount is within the limit.
-func (l Limit) holds(a amount) bool {
-	return (l.Dollars <= 0 || a.dollars <= l.Dollars) && (l.Tokens <= 0 || a.tokens <= l.Tokens)
+// holds reports whether a usage is within the limit.
+func (l Limit) holds(u loop.Usage) bool {
+	return (l.Dollars <= 0 || u.CostUSD <= l.Dollars) && (l.Tokens <= 0 || u.Tokens() <= l.Tokens)
 }
 
 // usageTotals adds up what a turn takes.
@@ -44,12 +33,12 @@ type usageTotals struct {
 	queue  chan struct{} // held by the request that waits until its reservation fits
 
 	mu      sync.Mutex
-	done    map[string]Usage    // by model
-	live    map[*account]bool   // answers that are on their way
-	held    map[*account]amount // reservations of requests that have not ended
-	last    map[string]settled  // by the requested model
-	freed   chan struct{}       // closed when a reservation ends
-	refused string              // why the first request was refused
+	done    map[string]Usage        // by model
+	live    map[*account]bool       // answers that are on their way
+	held    map[*account]loop.Usage // reservations of requests that have not ended
+	last    map[string]settled      // by the requested model
+	freed   chan struct{}           // closed when a reservation ends
+	refused string                  // why the first request was refused
 }
 
 // settled is a request whose answer has said what was read.
@@ -68,7 +57,7 @@ type account struct {
 
 func newLedger(prices Prices, limit Limit) *usageTotals {
 	return &usageTotals{prices: prices, limit: limit, queue: make(chan struct{}, 1), done: map[string]Usage{},
-		live: map[*account]bool{}, held: map[*account]amount{}, last: map[string]settled{}, freed: make(chan struct{})}
+		live: map[*account]bool{}, held: map[*account]loop.Usage{}, last: map[string]settled{}, freed: make(chan struct{})}
 }
 
 // open begins to count a request as one that is answered.
@@ -125,29 +114,30 @@ func (l *usageTotals) reserve(ctx context.Context, a *account, uncounted string)
 func (l *usageTotals) admit(a *account, uncounted string) (wait <-chan struct{}, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var spent, claimed amount
+	var spent, claimed loop.Usage
 	for _, u := range l.done {
-		spent = spent.plus(u.amount())
+		spent = spent.Plus(u.Usage)
 	}
 	for other, held := range l.held {
 		other.mu.Lock()
-		now, counted := other.tally.sum(l.prices, false, 0).amount(), other.closed
+		now, counted := other.tally.sum(l.prices, false, 0), other.closed
 		other.mu.Unlock()
 		if counted {
 			continue
 		}
-		spent = spent.plus(now)
-		claimed = claimed.plus(amount{max(0, held.dollars-now.dollars), max(0, held.tokens-now.tokens)})
+		spent = spent.Plus(now.Usage)
+		claimed.CostUSD += max(0, held.CostUSD-now.CostUSD)
+		claimed.Input += max(0, held.Tokens()-now.Tokens())
 	}
 	price, priced := l.prices.Of(a.tally.asked)
 	why := ""
 	switch {
-	case l.limit.Tokens > 0 && spent.tokens >= l.limit.Tokens:
+	case l.limit.Tokens > 0 && spent.Tokens() >= l.limit.Tokens:
 		why = fmt.Sprintf("the budget of this run is spent (it had %d tokens left, and the turn took %d): raise maxTokens, "+
-			"or ask for less at once", l.limit.Tokens, spent.tokens)
-	case l.limit.Dollars > 0 && spent.dollars >= l.limit.Dollars:
+			"or ask for less at once", l.limit.Tokens, spent.Tokens())
+	case l.limit.Dollars > 0 && spent.CostUSD >= l.limit.Dollars:
 		why = fmt.Sprintf("the budget of this run is spent (it had %s left, and the turn spent %s): raise %s, or ask for "+
-			"less at once", dollars(l.limit.Dollars), dollars(spent.dollars), l.limit.Setting)
+			"less at once", loop.Dollars(l.limit.Dollars), loop.Dollars(spent.CostUSD), l.limit.Setting)
 	case uncounted != "":
 		why = fmt.Sprintf("the cost of a request with %q cannot be counted, and this run has a limit: leave it out, or add "+
 			"%[1]q to the setting gatewayThrough", uncounted)
@@ -165,9 +155,9 @@ func (l *usageTotals) admit(a *account, uncounted string) (wait <-chan struct{},
 		input = last.tokens + (a.asked-last.bytes)/perToken
 	}
 	price = price.of(input)
-	need := amount{tokens: input + a.output,
-		dollars: (float64(input)*max(price.Input, price.CacheWrite) + float64(a.output)*price.Output) / 1e6}
-	if len(l.held) > 0 && !l.limit.holds(spent.plus(claimed).plus(need)) {
+	need := loop.Usage{Input: input, Output: a.output,
+		CostUSD: (float64(input)*max(price.Input, price.CacheWrite) + float64(a.output)*price.Output) / 1e6}
+	if len(l.held) > 0 && !l.limit.holds(spent.Plus(claimed).Plus(need)) {
 		return l.freed, nil
 	}
 	l.held[a] = need
@@ -181,12 +171,6 @@ func (l *usageTotals) release(a *account) {
 	delete(l.held, a)
 	close(l.freed)
 	l.freed = make(chan struct{})
-}
-
-// dollars formats an amount of money: "$1.50", "$0.0125".
-func dollars(usd float64) string {
-	text := fmt.Sprintf("%.4f", usd)
-	return "$" + strings.TrimSuffix(text, "00")
 }
 
 // usage is what was taken until now, by model.

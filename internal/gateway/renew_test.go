@@ -60,12 +60,8 @@ func TestRenew(t *testing.T) {
 			if n, most := renewals.Load(), int64(2); n < 1 || n > most || c.fresh != "stale" && n != 1 {
 				t.Errorf("renewed %d times", n)
 			}
-			var requests int64
-			for _, u := range turn.Usage() {
-				requests += u.Requests
-			}
-			if want := int64(0); c.after == 401 && requests != want || c.after == 200 && requests == 0 {
-				t.Errorf("%d requests were counted", requests)
+			if used := turn.Usage(); (len(used) > 0) != (c.after == 200) {
+				t.Errorf("usage = %+v", used)
 			}
 		})
 	}

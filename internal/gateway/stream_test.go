@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // begin sends a request and returns its answer as soon as that begins.
@@ -70,7 +72,7 @@ func TestDrops(t *testing.T) {
 			t.Fatalf("%q, %v", got, err)
 		}
 		used := turn.Usage()
-		if len(used) != 1 || used[0].Estimated || used[0].Output != []int64{0, 0, 1, 1, 42}[i] {
+		if len(used) != 1 || used[0].Output != []int64{0, 0, 1, 1, 42}[i] {
 			t.Errorf("after %d pieces: %+v", i+1, used)
 		}
 	}
@@ -88,16 +90,16 @@ func TestCut(t *testing.T) {
 		want             Usage
 	}{
 		{"after the beginning", messages, messageStart + messageText + messageText,
-			Usage{Model: "opus", Requests: 1, Input: 10, CacheRead: 5, CacheWrite: 3, Output: 6, Estimated: true}},
+			Usage{"opus", loop.Usage{Input: 10, CacheRead: 5, CacheWrite: 3, Output: 6}, true}},
 		{"before anything was said", messages, "",
-			Usage{Model: "opus", Requests: 1, Input: 4, Estimated: true}},
+			Usage{"opus", loop.Usage{Input: 4}, true}},
 		{"after all was said", messages, messageStart + messageText + messageEnd,
-			Usage{Model: "opus", Requests: 1, Input: 10, CacheRead: 5, CacheWrite: 3, Output: 42}},
+			Usage{"opus", loop.Usage{Input: 10, CacheRead: 5, CacheWrite: 3, Output: 42}, true}},
 		{"nothing said", response, `data: {"type":"response.output_text.delta","delta":"eight by"}` + "\n\n",
-			Usage{Model: "opus", Requests: 1, Input: 4, Output: 2, Estimated: true}},
+			Usage{"opus", loop.Usage{Input: 4, Output: 2}, true}},
 		{"said until then", generate, `data: {"text":"` + strings.Repeat("x", 40) + `","usageMetadata":` +
 			`{"promptTokenCount":9,"candidatesTokenCount":3}}` + "\n\n",
-			Usage{Model: "gemini-2.5-pro", Requests: 1, Input: 9, Output: 10, Estimated: true}},
+			Usage{"gemini-2.5-pro", loop.Usage{Input: 9, Output: 10}, true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -192,7 +194,7 @@ func TestClose(t *testing.T) {
 		_ = answer.Body.Close()
 		t.Error("it still listens")
 	}
-	if used := turn.Usage(); len(used) != 1 || used[0].Requests != running || !used[0].Estimated {
+	if used := turn.Usage(); len(used) != 1 || used[0].Input != 10*running {
 		t.Errorf("%+v", used)
 	}
 	for deadline := time.Now().Add(20 * time.Second); ; runtime.Gosched() { // connections end a moment later

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // Protocol is the form of requests to a model.
@@ -18,34 +20,15 @@ const (
 	Gemini    Protocol = "gemini"
 )
 
-// Usage is what a model took, in tokens. No token is in two of Input, CacheRead, CacheWrite and Output.
+// Usage is what a model took. No token is in two of Input, CacheRead, CacheWrite and Output.
 type Usage struct {
-	Model      string // "unknown" if no one named it
-	Requests   int64  // that were answered
-	Input      int64
-	CacheRead  int64
-	CacheWrite int64
-	Output     int64 // with Reasoning
-	Reasoning  int64
-	Estimated  bool // an answer did not say all that it took: it was cut, or it never does
-	Dollars    float64
-	Priced     bool // the price is known; else Dollars is 0 for some of it
+	Model string // "unknown" if no one named it
+	loop.Usage
+	Unpriced bool // the price is not known, so CostUSD is 0 for some of it
 }
 
 // add is the sum of two of one model.
-func (u Usage) add(v Usage) Usage {
-	u.Priced = v.Priced && (u.Requests == 0 || u.Priced)
-	u.Model = v.Model
-	u.Requests += v.Requests
-	u.Input += v.Input
-	u.CacheRead += v.CacheRead
-	u.CacheWrite += v.CacheWrite
-	u.Output += v.Output
-	u.Reasoning += v.Reasoning
-	u.Dollars += v.Dollars
-	u.Estimated = u.Estimated || v.Estimated
-	return u
-}
+func (u Usage) add(v Usage) Usage { return Usage{v.Model, u.Plus(v.Usage), u.Unpriced || v.Unpriced} }
 
 const (
 	unknown    = "unknown"
@@ -88,13 +71,11 @@ func (t *tally) use(kind string, v gjson.Result) {
 		set(&t.cacheRead, "input_tokens_details.cached_tokens")
 		set(&t.cacheWrite, "input_tokens_details.cache_write_tokens")
 		set(&t.output, "output_tokens")
-		set(&t.reasoning, "output_tokens_details.reasoning_tokens")
 	case Chat:
 		set(&t.input, "prompt_tokens")
 		set(&t.cacheRead, "prompt_tokens_details.cached_tokens")
 		set(&t.cacheWrite, "prompt_tokens_details.cache_write_tokens")
 		set(&t.output, "completion_tokens")
-		set(&t.reasoning, "completion_tokens_details.reasoning_tokens")
 	case Gemini:
 		set(&t.input, "promptTokenCount")
 		set(&t.tools, "toolUsePromptTokenCount")
@@ -123,8 +104,7 @@ func (t *tally) name() string {
 // sum is the total. ended: no more bytes follow, so what was not reported is estimated, from the bytes of the request
 // and of the text.
 func (t *tally) sum(prices Prices, ended bool, asked int64) Usage {
-	u := Usage{Model: t.name(), Requests: 1, Input: t.input, CacheRead: t.cacheRead, CacheWrite: t.cacheWrite,
-		Output: t.output, Reasoning: t.reasoning}
+	u := loop.Usage{Input: t.input, CacheRead: t.cacheRead, CacheWrite: t.cacheWrite, Output: t.output}
 	switch t.protocol {
 	case Responses, Chat: // what was read has what the cache had, and what it got
 		u.Input = max(0, t.input-t.cacheRead-t.cacheWrite)
@@ -133,22 +113,20 @@ func (t *tally) sum(prices Prices, ended bool, asked int64) Usage {
 		u.Output += t.reasoning
 	}
 	if ended && !t.final && (t.known || t.text > 0 || !t.failed) {
-		u.Estimated = true
 		if !t.known {
 			u.Input = asked / perToken
 		}
 		u.Output = max(u.Output, t.text/perToken)
 	}
-	p, ok := prices.Of(u.Model)
+	p, ok := prices.Of(t.name())
 	if !ok { // the model that answered may have another name
 		p, ok = prices.Of(t.asked)
 	}
 	if ok {
 		p = p.of(u.Input + u.CacheRead + u.CacheWrite)
 		hour := min(t.hourWrite, t.cacheWrite)
-		u.Priced = true
-		u.Dollars = (float64(u.Input)*p.Input + float64(u.CacheRead)*p.CacheRead + float64(u.Output)*p.Output +
+		u.CostUSD = (float64(u.Input)*p.Input + float64(u.CacheRead)*p.CacheRead + float64(u.Output)*p.Output +
 			float64(u.CacheWrite-hour)*p.CacheWrite + float64(hour)*2*p.Input) / 1e6
 	}
-	return u
+	return Usage{t.name(), u, !ok}
 }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 const (
@@ -36,52 +38,52 @@ func TestUsage(t *testing.T) {
 		want                        Usage
 	}{
 		{"messages, streamed", messages, "", messageStart + messageText + messageEnd,
-			Usage{Model: "opus", Input: 10, CacheRead: 5, CacheWrite: 3, Output: 42}},
+			Usage{Model: "opus", Usage: loop.Usage{Input: 10, CacheRead: 5, CacheWrite: 3, Output: 42}}},
 		{"all said again, with other line ends", messages, "", strings.ReplaceAll(messageStart+stream(
 			`{"type":"message_delta","usage":{"input_tokens":11,"cache_read_input_tokens":6,`+
 				`"cache_creation_input_tokens":null,"output_tokens":42}}`), "\n", "\r\n"),
-			Usage{Model: "opus", Input: 11, CacheRead: 6, CacheWrite: 3, Output: 42}},
+			Usage{Model: "opus", Usage: loop.Usage{Input: 11, CacheRead: 6, CacheWrite: 3, Output: 42}}},
 		{"an event of several lines", messages, "", "data: {\"type\":\"message\",\ndata: \"model\":\"opus\",\n" +
 			"data:\"usage\":\ndata: {\"input_tokens\":1,\"output_tokens\":2}}\n\n",
-			Usage{Model: "opus", Input: 1, Output: 2}},
+			Usage{Model: "opus", Usage: loop.Usage{Input: 1, Output: 2}}},
 		{"messages at once", messages, "", "{\"model\":\"opus\",\n\"content\":[{\"usage\":{\"input_tokens\":99}},\"" + long +
-			"\"],\"usage\":{\"input_tokens\":10,\n\"output_tokens\":4}}", Usage{Model: "opus", Input: 10, Output: 4}},
+			"\"],\"usage\":{\"input_tokens\":10,\n\"output_tokens\":4}}", Usage{Model: "opus", Usage: loop.Usage{Input: 10, Output: 4}}},
 		{"the name with a date", messages, `{"max":1,"model":"opus"}`,
 			`{"model":"opus-20250514","usage":{"input_tokens":1,"output_tokens":2}}`,
-			Usage{Model: "opus", Input: 1, Output: 2}},
+			Usage{Model: "opus", Usage: loop.Usage{Input: 1, Output: 2}}},
 		{"responses, streamed, long", response, "", stream(`{"response":{"model":"gpt","usage":null}}`,
 			`{"type":"response.completed","response":{"model":"gpt","output":["`+long+`"],"usage":{"input_tokens":100,`+
 				`"input_tokens_details":{"cached_tokens":40,"cache_write_tokens":10},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":7}}}}`),
-			Usage{Model: "gpt", Input: 50, CacheRead: 40, CacheWrite: 10, Output: 20, Reasoning: 7}},
+			Usage{Model: "gpt", Usage: loop.Usage{Input: 50, CacheRead: 40, CacheWrite: 10, Output: 20}}},
 		{"responses at once", response, "", `{"model":"gpt","usage":{"input_tokens":100,"output_tokens":20}}`,
-			Usage{Model: "gpt", Input: 100, Output: 20}},
+			Usage{Model: "gpt", Usage: loop.Usage{Input: 100, Output: 20}}},
 		{"chat, streamed", chat, "", stream(`{"model":"gpt","choices":[{"delta":{"content":"usage"}}],"usage":null}`,
 			`{"model":"gpt","choices":[],"usage":{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":40},`+
 				`"completion_tokens":20,"completion_tokens_details":{"reasoning_tokens":7}}}`, "[DONE]"),
-			Usage{Model: "gpt", Input: 60, CacheRead: 40, Output: 20, Reasoning: 7}},
+			Usage{Model: "gpt", Usage: loop.Usage{Input: 60, CacheRead: 40, Output: 20}}},
 		{"chat that does not say it", chat, `{"model":"gpt","x":"123456"}`,
 			stream(`{"choices":[{"delta":{"content":"twelve bytes"}}]}`, "[DONE]"),
-			Usage{Model: "gpt", Input: 7, Output: 3, Estimated: true}},
+			Usage{Model: "gpt", Usage: loop.Usage{Input: 7, Output: 3}}},
 		{"gemini, streamed", generate, `{"model":"another"}`, stream(`{"usageMetadata":{"promptTokenCount":100}}`,
 			`{"modelVersion":"gemini-2.5-pro","usageMetadata":{"promptTokenCount":100,"cachedContentTokenCount":40,`+
 				`"candidatesTokenCount":13,"thoughtsTokenCount":7,"toolUsePromptTokenCount":2}}`),
-			Usage{Model: "gemini-2.5-pro", Input: 62, CacheRead: 40, Output: 20, Reasoning: 7}},
+			Usage{Model: "gemini-2.5-pro", Usage: loop.Usage{Input: 62, CacheRead: 40, Output: 20}}},
 		{"gemini as a list", generate, "", `[{"usageMetadata":{"promptTokenCount":100}}` + "\n,\r\n" +
 			`{"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":13}}]`,
-			Usage{Model: "gemini-2.5-pro", Input: 100, Output: 13}},
+			Usage{Model: "gemini-2.5-pro", Usage: loop.Usage{Input: 100, Output: 13}}},
 		{"nothing but an error", messages, `{"model":"opus"}`,
 			stream(`{"type":"error","error":{"type":"overloaded_error"}}`), Usage{Model: "opus"}},
 		{"an error without an object", response, `{"model":"gpt"}`, stream(`{"type":"error","code":"overloaded"}`), Usage{Model: "gpt"}},
 		{"a document that breaks off in a number", messages, "{  }", `{"model":"m","usage":{"input_tokens":1,"output_tokens":12`,
-			Usage{Model: unknown, Input: 1, Output: 14, Estimated: true}},
+			Usage{Model: unknown, Usage: loop.Usage{Input: 1, Output: 14}}},
 		{"a stream that ends too early", messages, "", messageStart + messageText + messageText,
-			Usage{Model: "opus", Input: 10, CacheRead: 5, CacheWrite: 3, Output: 6, Estimated: true}},
+			Usage{Model: "opus", Usage: loop.Usage{Input: 10, CacheRead: 5, CacheWrite: 3, Output: 6}}},
 		{"absurd numbers", messages, "",
 			`{"model":"m","usage":{"input_tokens":-5,"output_tokens":1e300,"cache_read_input_tokens":"x"}}`,
-			Usage{Model: "m", Output: mostTokens}},
+			Usage{Model: "m", Usage: loop.Usage{Output: mostTokens}}},
 		{"no JSON", messages, "{  }", `[[[[{"usage":}}}]] not at all`,
-			Usage{Model: unknown, Input: 1, Output: 7, Estimated: true}},
-		{"nothing", messages, `{"a":12}`, "", Usage{Model: unknown, Input: 2, Estimated: true}},
+			Usage{Model: unknown, Usage: loop.Usage{Input: 1, Output: 7}}},
+		{"nothing", messages, `{"a":12}`, "", Usage{Model: unknown, Usage: loop.Usage{Input: 2}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -98,14 +100,12 @@ func TestUsage(t *testing.T) {
 					t.Fatalf("%d bytes passed, %v", len(passed), err)
 				}
 				want := c.want
-				want.Requests = 1
-				if want.Model == "opus" {
+				if want.Unpriced = want.Model != "opus"; !want.Unpriced {
 					hour := int64(0)
 					if want.CacheWrite > 0 {
 						hour = 2
 					}
-					want.Priced = true
-					want.Dollars = float64(want.Input + 2*want.CacheRead + 4*(want.CacheWrite-hour) + 2*hour + 8*want.Output)
+					want.CostUSD = float64(want.Input + 2*want.CacheRead + 4*(want.CacheWrite-hour) + 2*hour + 8*want.Output)
 				}
 				if got := ledger.usage(); len(got) != 1 || got[0] != want {
 					t.Errorf("in pieces of %d: %+v\nwant %+v", size, got, want)
@@ -146,9 +146,9 @@ func TestSeveralModels(t *testing.T) {
 		ask(t, turn, "POST", messages, "{}", map[string]string{"x-api-key": "BEARER", "Model": model})
 	}
 	used := turn.Usage()
-	if len(used) != 4 || used[0].Dollars != 2*3+1.5*15e-6 || // a long request
-		used[1].Model != "claude-sonnet-4-6-20260217" || !used[1].Priced || used[1].Dollars != 3+15e-6 ||
-		used[2].Dollars != 14 || used[2].Requests != 2 || used[3].Priced || used[3].Dollars != 0 || used[3].Input != 1e6 {
+	if len(used) != 4 || used[0].CostUSD != 2*3+1.5*15e-6 || // a long request
+		used[1].Model != "claude-sonnet-4-6-20260217" || used[1].Unpriced || used[1].CostUSD != 3+15e-6 ||
+		used[2].CostUSD != 14 || !used[3].Unpriced || used[3].CostUSD != 0 || used[3].Input != 1e6 {
 		t.Errorf("%+v", used)
 	}
 }
