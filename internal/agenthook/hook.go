@@ -3,6 +3,7 @@ package agenthook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/hook"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -54,12 +56,7 @@ func (h Hook) ContextMonitor() {
 		return hook.Said(now)
 	})
 	if err != nil { // otherwise there would be a message after every tool
-		h.say(
-			fmt.Sprintf(
-				"the context is %.0f%% full, and the agent is not notified, because that cannot be stored: %s", percent,
-				err,
-			),
-		)
+		h.say(fmt.Sprintf("the context is %.0f%% full, and the agent is not notified, because that cannot be stored: %s", percent, err))
 		return
 	}
 	h.answer(answer)
@@ -128,11 +125,8 @@ func (h Hook) Stop(ctx context.Context) {
 		return hook.Blocks(blocks)
 	})
 	if blocks > hook.MostBlocks || err != nil && in.StopHookActive { // what cannot be counted is blocked once
-		message := fmt.Sprintf(
-			"the agent may stop although it should not: it was kept from stopping %d times, and the harness judges what it "+
-				"leaves. What is wrong: %s",
-			min(blocks, hook.MostBlocks), block,
-		)
+		message := fmt.Sprintf("the agent may stop although it should not: it was kept from stopping %d times, and the harness "+
+			"judges what it leaves. What is wrong: %s", min(blocks, hook.MostBlocks), block)
 		h.say(message)
 		h.answer(hook.Answer{SystemMessage: "ralph: " + message})
 		return
@@ -255,54 +249,39 @@ func gitTop(dir string) string {
 
 // plainFile reads a file that is one: no pipe that no one writes, nothing without an end.
 func plainFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
+	root, err := os.OpenRoot(filepath.Dir(name))
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file", name)
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, hook.MostInput+1))
-	if err == nil && len(text) > hook.MostInput {
-		return nil, fmt.Errorf("%s holds more than %d MiB", name, hook.MostInput>>20)
-	}
-	return text, err
+	defer root.Close()
+	return files.ReadIn(root, filepath.Base(name), hook.MostInput)
 }
 
-// plannedFacts reads the plan that a run works on.
+// plannedFacts reads the plan that a run works on: the file that its marker names, otherwise tasks.json, or prd.json
+// when there is only that.
 func plannedFacts(dir string, a hook.Active) hook.Facts {
-	facts := hook.Facts{Active: a}
-	names := []string{a.PlanFile}
-	if a.PlanFile == "" {
-		names = []string{"tasks.json", "prd.json"}
-	}
-	for i, name := range names {
-		shown := path.Join(filepath.ToSlash(a.RalphDir), name)
+	read := func(name string) (shown string, text []byte, err error) {
+		shown = path.Join(filepath.ToSlash(a.RalphDir), name)
 		file := filepath.FromSlash(shown)
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(dir, file)
 		}
-		text, err := plainFile(file)
-		if i > 0 && err != nil {
-			break // the message is about the first name
+		text, err = plainFile(file)
+		return shown, text, err
+	}
+	name := cmp.Or(a.PlanFile, "tasks.json")
+	shown, text, err := read(name)
+	if a.PlanFile == "" && errors.Is(err, fs.ErrNotExist) {
+		if other, found, failed := read("prd.json"); failed == nil {
+			name, shown, text, err = "prd.json", other, found, nil
 		}
-		facts.PlanName, facts.Plan, facts.PlanErr, facts.Foreign = shown, text, nil, name == "prd.json"
-		switch {
-		case err == nil:
-			return facts
-		case errors.Is(err, fs.ErrNotExist):
-			facts.PlanErr = fmt.Errorf("%s does not exist; restore it (git show HEAD:%s)", shown, shown)
-		default:
-			facts.PlanErr = fmt.Errorf("%s cannot be read: %w", shown, err)
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return facts
-		}
+	}
+	facts := hook.Facts{Active: a, PlanName: shown, Plan: text, Foreign: name == "prd.json"}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		facts.PlanErr = fmt.Errorf("%s does not exist; restore it (git show HEAD:%s)", shown, shown)
+	case err != nil:
+		facts.PlanErr = fmt.Errorf("%s cannot be read: %w", shown, err)
 	}
 	return facts
 }
@@ -320,10 +299,8 @@ func gitStatus(ctx context.Context, dir string, environ []string) ([]byte, error
 	}
 	var out, errs bytes.Buffer
 	result, err := proc.Run(ctx, proc.Spec{
-		Argv: []string{
-			"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "status", "--porcelain", "-z",
-		},
-		Dir: dir, Env: append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0"), Stdout: &out,
+		Argv: []string{"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "status", "--porcelain", "-z"},
+		Dir:  dir, Env: append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0"), Stdout: &out,
 		Stderr: &errs, Timeout: statusTime,
 	})
 	switch {

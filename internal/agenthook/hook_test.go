@@ -294,7 +294,7 @@ func TestHooksHostile(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(h.dir, "ralph/tasks.json"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.reason("{}"); !strings.Contains(got, "is no file") {
+	if got := h.reason("{}"); !strings.Contains(got, "not a regular file") {
 		t.Error(got)
 	}
 	huge := `{"tool_name":"Bash","tool_input":{"command":"` + strings.Repeat("x", 9<<20) + `"}}` // which no one can look through

@@ -1,6 +1,7 @@
 package agenthook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/hook"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/session"
@@ -49,11 +51,7 @@ func (i HookInstall) Run(ctx context.Context) error {
 	if err != nil {
 		return invalid.Errorf("reading %s: %w", filepath.Join(project, name), err)
 	}
-	program := i.Program
-	if program == "" {
-		program = "ralph"
-	}
-	after, done, err := hook.Install(i.Agent, program, before)
+	after, done, err := hook.Install(i.Agent, cmp.Or(i.Program, "ralph"), before)
 	if err != nil {
 		return invalid.Errorf("changing %s: %w", filepath.Join(project, name), err)
 	}
@@ -85,7 +83,7 @@ func (i HookInstall) tell(name string, done []string, changed bool) error {
 	return err
 }
 
-// readSettings reads a file below root; nil if it does not exist.
+// readSettings reads a file below root, which is no link; nil if it does not exist.
 func readSettings(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 	info, err := root.Lstat(name)
 	switch {
@@ -95,10 +93,8 @@ func readSettings(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 		return nil, 0, err
 	case !info.Mode().IsRegular():
 		return nil, 0, errors.New("it is a link or no file; make it a file, then run ralph hook install again")
-	case info.Size() > hook.MostSettings:
-		return nil, 0, fmt.Errorf("it has %d bytes; must be at most %d", info.Size(), hook.MostSettings)
 	}
-	text, err := root.ReadFile(name)
+	text, err := files.ReadIn(root, name, hook.MostSettings)
 	return text, info.Mode().Perm(), err
 }
 
@@ -107,17 +103,5 @@ func writeSettings(root *os.Root, name string, text []byte, mode fs.FileMode) er
 	if err := root.Mkdir(path.Dir(name), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	fresh := fmt.Sprintf("%s.ralph-%d", name, os.Getpid())
-	file, err := root.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Chmod(mode), file.Close()); err == nil {
-		err = root.Rename(fresh, name)
-	}
-	if err != nil {
-		return errors.Join(err, root.Remove(fresh))
-	}
-	return nil
+	return files.Write(root, name, text, mode)
 }
