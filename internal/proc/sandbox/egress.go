@@ -2,14 +2,17 @@ package sandbox
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -41,22 +44,13 @@ const (
 // newEgress makes one. environ is ours: it names the proxy that leads out of here, if one does.
 func newEgress(allow []string, environ func(string) string, log func(string, ...any)) *egress {
 	e := &egress{allow: allow, log: log, told: map[string]bool{}}
-	either := func(name string) string {
-		if v := environ(name); v != "" {
-			return v
-		}
-		return environ(strings.ToLower(name))
+	either := func(name string) string { return cmp.Or(environ(name), environ(strings.ToLower(name))) }
+	all := either("ALL_PROXY")
+	if !strings.HasPrefix(all, "http") {
+		all = ""
 	}
-	conf := httpproxy.Config{HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"),
+	conf := httpproxy.Config{HTTPProxy: cmp.Or(either("HTTP_PROXY"), all), HTTPSProxy: cmp.Or(either("HTTPS_PROXY"), all),
 		NoProxy: either("NO_PROXY")}
-	if all := either("ALL_PROXY"); strings.HasPrefix(all, "http") {
-		if conf.HTTPProxy == "" {
-			conf.HTTPProxy = all
-		}
-		if conf.HTTPSProxy == "" {
-			conf.HTTPSProxy = all
-		}
-	}
 	e.upstream = conf.ProxyFunc()
 	e.server = &http.Server{Handler: e, ReadHeaderTimeout: headerTime, MaxHeaderBytes: 64 << 10}
 	return e
@@ -231,39 +225,19 @@ func dialer(level trust) *net.Dialer {
 
 // forward asks for a page of http.
 func (e *egress) forward(w http.ResponseWriter, r *http.Request, level trust) {
-	out := r.Clone(r.Context())
-	out.RequestURI = ""
-	for _, name := range append(strings.Split(r.Header.Get("Connection"), ","), "Connection", "Proxy-Connection",
-		"Proxy-Authorization", "Keep-Alive", "Te", "Trailer", "Upgrade") {
-		out.Header.Del(strings.TrimSpace(name))
-	}
 	transport := &http.Transport{
 		Proxy: func(q *http.Request) (*url.URL, error) { return e.upstream(q.URL) }, DisableKeepAlives: true,
 		DisableCompression: true,
 	}
-	if via, err := e.upstream(out.URL); err == nil && via == nil {
+	if via, err := e.upstream(r.URL); err == nil && via == nil {
 		transport.DialContext = dialer(level).DialContext
 	}
-	answer, err := transport.RoundTrip(out)
-	if err != nil {
-		e.failed(w, r.URL.Host, err)
-		return
-	}
-	defer answer.Body.Close()
-	for name, values := range answer.Header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(answer.StatusCode)
-	_, _ = io.Copy(flushing{w}, answer.Body)
-}
-
-// flushing hands on every piece at once, as streams of events need it.
-type flushing struct{ http.ResponseWriter }
-
-func (f flushing) Write(p []byte) (int, error) {
-	n, err := f.ResponseWriter.Write(p)
-	_ = http.NewResponseController(f.ResponseWriter).Flush()
-	return n, err
+	(&httputil.ReverseProxy{
+		Transport: transport, FlushInterval: -1, // as streams of events need it
+		Rewrite:      func(p *httputil.ProxyRequest) { p.Out.URL = p.In.URL },
+		ErrorLog:     log.New(io.Discard, "", 0),
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) { e.failed(w, r.URL.Host, err) },
+	}).ServeHTTP(w, r)
 }
 
 func (e *egress) failed(w http.ResponseWriter, target string, err error) {
