@@ -28,10 +28,7 @@ func (m *microVM) judge() (*microVM, error) {
 	if m.checks != nil || m.checksErr != nil {
 		return m.checks, m.checksErr
 	}
-	c := &microVM{s: m.s, program: m.program, dir: m.s.o.Judge, name: machineName(m.s.o.Judge), env: m.env}
-	if len(m.s.o.Hide) > 0 {
-		c.name = machineName(m.s.o.Hide[0]) + "-checks"
-	}
+	c := &microVM{s: m.s, program: m.program, dir: m.s.o.Judge, name: m.s.o.machineName(m.s.o.Judge, "-checks"), env: m.env}
 	ctx, cancel := context.WithTimeout(context.Background(), createLimit) // the first check waits for it
 	defer cancel()
 	if m.checksErr = c.start(ctx); m.checksErr != nil {
@@ -91,8 +88,14 @@ const (
 
 var unsafeNameChars = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
-// machineName is the name of the sandbox for a directory: a clone, whose tasks share it one after another, or a tree.
-func machineName(dir string) string { return "ralph-" + unsafeNameChars.ReplaceAllString(dir, "_") }
+// machineName is the name of the sandbox for a directory: that of a clone, whose tasks share it one after another, with
+// an end, or of a tree.
+func (o Options) machineName(dir, end string) string {
+	if len(o.Hide) > 0 {
+		dir = o.Hide[0] + end
+	}
+	return "ralph-" + unsafeNameChars.ReplaceAllString(dir, "_")
+}
 
 func (s *Sandbox) openDockerSandbox(ctx context.Context) error {
 	program, err := proc.LookPath("docker", s.o.Parent)
@@ -104,11 +107,8 @@ func (s *Sandbox) openDockerSandbox(ctx context.Context) error {
 			return &UnavailableError{"it runs only claude"}
 		}
 	}
-	m := &microVM{s: s, program: program, dir: s.o.Dir, name: machineName(s.o.Dir),
+	m := &microVM{s: s, program: program, dir: s.o.Dir, name: s.o.machineName(s.o.Dir, ""),
 		env: proc.Environment(s.o.Parent, append(slices.Clone(proc.Allowed), "DOCKER_*"))}
-	if len(s.o.Hide) > 0 {
-		m.name = machineName(s.o.Hide[0])
-	}
 	if over(s.o.Dir, s.o.Home) {
 		return &UnavailableError{fmt.Sprintf("the worktree %s holds your home, and everything in it would be open", s.o.Dir)}
 	}

@@ -36,7 +36,7 @@ func newDesk(t *testing.T) *desk {
 	}
 	d := &desk{t: t, dir: dir, clone: filepath.Join(dir, "my project"), log: filepath.Join(dir, "log"),
 		state: filepath.Join(dir, "home", ".dclaude_state")}
-	d.machine = machineName(d.clone)
+	d.machine = Options{}.machineName(d.clone, "")
 	for _, name := range []string{d.clone, filepath.Join(dir, "home"), filepath.Join(dir, "bin")} {
 		if err := os.MkdirAll(name, 0o755); err != nil {
 			t.Fatal(err)
@@ -272,7 +272,7 @@ func TestMachineOfAClone(t *testing.T) {
 	}
 	open("three")
 	open("two")
-	d.machine = machineName(clone)
+	d.machine = Options{}.machineName(clone, "")
 	var got []string
 	for _, call := range d.calls() {
 		if call = strings.ReplaceAll(call, d.dir, "HERE"); !strings.HasPrefix(call, "[exec]") && !strings.HasPrefix(call, "[network]") {
@@ -287,7 +287,7 @@ func TestMachineOfAClone(t *testing.T) {
 }
 
 func TestMachineName(t *testing.T) {
-	if got := machineName("/home/me/my project+x_1.2-3"); got != "ralph-_home_me_my_project_x_1.2-3" {
+	if got := (Options{}).machineName("/home/me/my project+x_1.2-3", ""); got != "ralph-_home_me_my_project_x_1.2-3" {
 		t.Error(got)
 	}
 }

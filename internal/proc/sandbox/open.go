@@ -21,8 +21,12 @@ func Open(ctx context.Context, o Options) (*Sandbox, error) {
 		return nil, err
 	}
 	var not []string // why the better ones are not taken
-	for _, mode := range candidates(o.Mode) {
-		s, err := openInstalled(ctx, o, mode)
+	advice := ""
+	for _, k := range kinds {
+		if o.Mode != k.mode && (o.Mode != Auto || !k.auto) && (o.Mode != Require || !k.holds) {
+			continue
+		}
+		s, err := openInstalled(ctx, o, k)
 		var missing *UnavailableError
 		switch {
 		case err == nil:
@@ -33,9 +37,9 @@ func Open(ctx context.Context, o Options) (*Sandbox, error) {
 			}
 			return s, nil
 		case !errors.As(err, &missing):
-			return nil, fmt.Errorf("making the sandbox %s: %w", mode, err)
+			return nil, fmt.Errorf("making the sandbox %s: %w", k.mode, err)
 		}
-		not = append(not, fmt.Sprintf("%s: %s", mode, missing.Why))
+		not, advice = append(not, fmt.Sprintf("%s: %s", k.mode, missing.Why)), k.remedy
 	}
 	switch {
 	case o.Mode == Auto && o.Job != nil:
@@ -50,7 +54,7 @@ func Open(ctx context.Context, o Options) (*Sandbox, error) {
 				strings.Join(not, "; ") + "); " + remedy}
 	}
 	return nil, &UnavailableError{fmt.Sprintf("the setting sandbox is %s, which does not work here (%s); %s, or take "+
-		"another sandbox", o.Mode, not[0], remedies[o.Mode])}
+		"another sandbox", o.Mode, strings.Join(not, "; "), advice)}
 }
 
 // without is what is taken where nothing works, at a person's own machine: nothing, if the person agrees.
@@ -69,63 +73,51 @@ func (o Options) without(not []string) (*Sandbox, error) {
 const remedy = "install bubblewrap, on runners of GitHub: sudo apt-get install bubblewrap && sudo sysctl -w " +
 	"kernel.apparmor_restrict_unprivileged_userns=0"
 
-var remedies = map[string]string{
-	Bwrap:         remedy,
-	Landlock:      "take a kernel from 6.2 on that has it switched on (CONFIG_LSM, lsm=)",
-	Container:     "see that docker info or podman info works, and name an image with RALPH_SANDBOX_IMAGE",
-	DockerSandbox: "install Docker Desktop from 4.58 on and see that docker sandbox ls works",
+// kind is one of the modes that there are.
+type kind struct {
+	mode   string
+	open   func(*Sandbox, context.Context) error
+	auto   bool // Auto takes it
+	holds  bool // Require takes it: everything holds there
+	remedy string
 }
 
-// candidates are the modes to try, the best first.
-func candidates(mode string) []string {
-	switch mode {
-	case Auto:
-		return []string{Bwrap, Landlock, DockerSandbox}
-	case Require:
-		return []string{Bwrap, Container, DockerSandbox}
-	}
-	return []string{mode}
+// kinds are those modes, the best first.
+var kinds = []kind{
+	{Bwrap, (*Sandbox).openBwrap, true, true, remedy},
+	{Landlock, (*Sandbox).openLandlock, true, false, "take a kernel from 6.2 on that has it switched on (CONFIG_LSM, lsm=)"},
+	{Container, (*Sandbox).openContainer, false, true,
+		"see that docker info or podman info works, and name an image with RALPH_SANDBOX_IMAGE"},
+	{DockerSandbox, (*Sandbox).openDockerSandbox, true, true,
+		"install Docker Desktop from 4.58 on and see that docker sandbox ls works"},
 }
 
 // openInstalled makes a sandbox of one mode, and installs what it lacks where that is allowed.
-func openInstalled(ctx context.Context, o Options, mode string) (*Sandbox, error) {
-	if o.Job != nil && o.Mode == Auto && mode == Landlock && o.As == nil {
+func openInstalled(ctx context.Context, o Options, k kind) (*Sandbox, error) {
+	if o.Job != nil && o.Mode == Auto && k.mode == Landlock && o.As == nil {
 		return nil, &UnavailableError{"agents would be ralph's own user, who can reach what ralph has; in the container " +
 			"action they are another one"}
 	}
-	s, err := openMode(ctx, o, mode)
+	s, err := openMode(ctx, o, k)
 	var missing *UnavailableError
-	if mode != Bwrap || o.Job == nil || !o.Job.Install || !errors.As(err, &missing) {
+	if k.mode != Bwrap || o.Job == nil || !o.Job.Install || !errors.As(err, &missing) {
 		return s, err
 	}
 	o.Log("sandbox: %s; installing it, unless the input install_sandbox is false", missing.Why)
 	if failed := o.install(ctx); failed != nil {
 		return nil, &UnavailableError{missing.Why + ", and it could not be installed: " + failed.Error()}
 	}
-	return openMode(ctx, o, mode)
+	return openMode(ctx, o, k)
 }
 
 // openMode makes a sandbox of one mode, and runs something in it.
-func openMode(ctx context.Context, o Options, mode string) (s *Sandbox, err error) {
-	s = &Sandbox{Mode: mode, o: o, gates: map[Use]*egress{}}
-	defer func() {
-		if err != nil {
-			s.Close()
-		}
-	}()
-	switch mode {
-	case Bwrap:
-		err = s.openBwrap(ctx)
-	case Landlock:
-		err = s.openLandlock(ctx)
-	case Container:
-		err = s.openContainer(ctx)
-	case DockerSandbox:
-		err = s.openDockerSandbox(ctx)
-	default:
-		err = &UnavailableError{"there is no such sandbox"}
+func openMode(ctx context.Context, o Options, k kind) (*Sandbox, error) {
+	s := &Sandbox{Mode: k.mode, o: o, gates: map[Use]*egress{}}
+	if err := k.open(s, ctx); err != nil {
+		s.Close()
+		return s, err
 	}
-	return s, err
+	return s, nil
 }
 
 // Starts finds out whether a program can begin in a box: whether it is seen there, with the interpreter that it names.
