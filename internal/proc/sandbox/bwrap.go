@@ -221,20 +221,10 @@ func shown(v visiblePaths) (args []string) {
 	return args
 }
 
-// agentFiles are what an agent has of the user's home. A check has nothing of it.
+// agentFiles are what an agent has of the user's home.
 func (b *bwrap) agentFiles(u Use) (args []string) {
-	if !u.turn() {
-		return nil
-	}
-	for _, f := range b.s.files() {
-		at := filepath.Join(b.home, f.At)
-		switch {
-		case !exists(f.Path):
-		case f.Access == Shared:
-			args = append(args, "--bind", f.Path, at)
-		case f.Access == Shown:
-			args = append(args, "--ro-bind", f.Path, at)
-		}
+	for _, f := range b.s.given(u) {
+		args = append(args, map[Access]string{Shared: "--bind", Shown: "--ro-bind"}[f.Access], f.Path, filepath.Join(b.home, f.At))
 	}
 	return args
 }

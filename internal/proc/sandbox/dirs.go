@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -35,30 +34,29 @@ func (s *Sandbox) copyTree(from, to string, c files.Copying) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
-	src, err := files.OpenDir(from)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	dst, err := files.OpenDir(to)
-	if err != nil {
-		return err
-	}
-	defer dst.Close()
-	return files.CopyTree(src, dst, c)
+	return within(from, func(src *os.Root) error {
+		return within(to, func(dst *os.Root) error { return files.CopyTree(src, dst, c) })
+	})
 }
 
-// writeIn writes a file of a home, through no link.
-func (s *Sandbox) writeIn(home, name string, content []byte) error {
-	root, err := files.OpenDir(home)
+// within does something in a directory, through no link.
+func within(dir string, do func(*os.Root) error) error {
+	root, err := files.OpenDir(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if err := files.Write(root, name, content, 0o644); err != nil {
-		return err
-	}
-	return give(root, name, s.o.As)
+	return do(root)
+}
+
+// writeIn writes a file of a home, through no link.
+func (s *Sandbox) writeIn(home, name string, content []byte) error {
+	return within(home, func(root *os.Root) error {
+		if err := files.Write(root, name, content, 0o644); err != nil {
+			return err
+		}
+		return give(root, name, s.o.As)
+	})
 }
 
 // mkdirIn makes a directory in a home, and those that lead to it. Whatever is in the place of one goes.
@@ -111,15 +109,12 @@ func (s *Sandbox) giveAll(dir string) error {
 	if s.o.As == nil {
 		return nil
 	}
-	root, err := files.OpenDir(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if err := give(root, ".", s.o.As); err != nil {
-		return err
-	}
-	return files.Walk(root, func(e files.Entry) error { return give(e.In, e.Name, s.o.As) })
+	return within(dir, func(root *os.Root) error {
+		if err := give(root, ".", s.o.As); err != nil {
+			return err
+		}
+		return files.Walk(root, func(e files.Entry) error { return give(e.In, e.Name, s.o.As) })
+	})
 }
 
 // unshare makes every file below a directory one that no other name leads to, where a box could make another: by that
@@ -128,32 +123,24 @@ func (s *Sandbox) unshare(dir string) error {
 	if s.Mapped() { // each directory is mounted by itself there, and no name leads from one to another
 		return nil
 	}
-	root, err := files.OpenDir(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return files.Walk(root, func(e files.Entry) error {
-		if !hasOtherNames(e.Info) {
-			return nil
-		}
-		return files.CopyAnew(e.In, e.Name, s.copying(0))
+	return within(dir, func(root *os.Root) error {
+		return files.Walk(root, func(e files.Entry) error {
+			if !hasOtherNames(e.Info) {
+				return nil
+			}
+			return files.CopyAnew(e.In, e.Name, s.copying(0))
+		})
 	})
 }
 
-// copyProgram copies a program that everyone may run.
-func copyProgram(from, to string) error {
-	in, err := os.Open(from)
+// copyInto copies a file or a directory to a name in another directory.
+func copyInto(from string, to *os.Root, as string, c files.Copying) error {
+	src, err := os.OpenRoot(filepath.Dir(from))
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Chmod(0o755), out.Close()) // whatever is masked
+	defer src.Close()
+	return files.Copy(src, filepath.Base(from), to, as, c)
 }
 
 // Mapped reports whether checks see the tree that they run in at the worktree's path.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/inside"
 )
 
 // Uses share no home. All of theirs start as what the setup has left in its own when it ran on the base commit, before
@@ -157,7 +159,11 @@ func (s *Sandbox) makeHome(u Use, from string) error {
 			return err
 		}
 	}
-	if err := s.makeDirs(u); err != nil {
+	err := s.makeOwn(filepath.Join(s.scratch, u.dirName()), "home", "tmp")
+	if err == nil {
+		err = s.makeCaches(u)
+	}
+	if err != nil {
 		return err
 	}
 	if from != "" {
@@ -166,14 +172,6 @@ func (s *Sandbox) makeHome(u Use, from string) error {
 		}
 	}
 	return s.writeIn(to.home, ".gitconfig", s.gitConfig())
-}
-
-// makeDirs makes the directories of a use where they do not exist.
-func (s *Sandbox) makeDirs(u Use) error {
-	if err := s.makeOwn(filepath.Join(s.scratch, u.dirName()), "home", "tmp"); err != nil {
-		return err
-	}
-	return s.makeCaches(u)
 }
 
 // A runner of GitHub's keeps what an agent must not reach in separate directories: the event, the job's token that a
@@ -200,7 +198,8 @@ func (s *Sandbox) prepareDirs() (err error) {
 	s.borrowed = borrowed(clone(o.Dir, o.Home)) // as it is now: what runs may say otherwise later
 	if err == nil && !s.view.reach(o.self) {    // our own program has to be seen by whom it runs as
 		at := filepath.Join(s.scratch, "ralph")
-		err = copyProgram(o.self, at)
+		err = within(s.scratch, func(root *os.Root) error { return copyInto(o.self, root, "ralph", files.Copying{}) })
+		err = errors.Join(err, os.Chmod(at, 0o755)) // whatever is masked
 		o.self = at
 	}
 	if err != nil {
@@ -251,20 +250,17 @@ func (b box) Enter(s proc.Spec) (proc.SandboxedCommand, error) {
 
 // giveAgentFiles gives an agent copies of what it writes all the time, of the user's own.
 func (s *Sandbox) giveAgentFiles(u Use) error {
-	root, err := files.OpenDir(s.dirs(u).home)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for _, f := range s.files() {
-		if f.Access != Copied {
-			continue
+	return within(s.dirs(u).home, func(root *os.Root) error {
+		for _, f := range s.files() {
+			if f.Access != Copied {
+				continue
+			}
+			if err := s.copyOwn(root, f); err != nil && !missing(err) {
+				return err
+			}
 		}
-		if err := s.copyOwn(root, f); err != nil && !missing(err) {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // copyOwn copies a file or a directory of the user's own to its place in a home, through nothing that a setup has left
@@ -274,11 +270,6 @@ func (s *Sandbox) copyOwn(home *os.Root, f File) error {
 	if err != nil {
 		return err
 	}
-	src, err := os.OpenRoot(filepath.Dir(from))
-	if err != nil {
-		return err
-	}
-	defer src.Close()
 	if err := s.mkdirIn(home, filepath.Dir(f.At)); err != nil {
 		return err
 	}
@@ -290,7 +281,7 @@ func (s *Sandbox) copyOwn(home *os.Root, f File) error {
 	if err := files.RemoveIn(dst, filepath.Base(f.At)); err != nil {
 		return err
 	}
-	return files.Copy(src, filepath.Base(from), dst, filepath.Base(f.At), s.copying(0))
+	return copyInto(from, dst, filepath.Base(f.At), s.copying(0))
 }
 
 // files are those that the agents use, absolute, and where they are searched for, from a home.
@@ -314,6 +305,11 @@ func (s *Sandbox) files() (files []File) {
 		}
 	}
 	return files
+}
+
+// given are the user's own files that a use has as they are. A check has none.
+func (s *Sandbox) given(u Use) []File {
+	return slices.DeleteFunc(s.files(), func(f File) bool { return !u.turn() || f.Access == Copied || !exists(f.Path) })
 }
 
 // kept is what a box takes over of the user's git configuration: who commits, and how lines end. All else may hold
@@ -379,16 +375,8 @@ func (s *Sandbox) environ(of proc.Spec, in dirs) []string {
 	}
 	// what this machine has fetched already; go.sum is held against it anyway
 	if from := moduleCache(s.o); from != "" {
-		next := proc.Value(env, "GOPROXY")
-		if next == "" {
-			next = "https://proxy.golang.org,direct"
-		}
-		set = append(set, "GOPROXY=file://"+filepath.ToSlash(from)+","+next)
+		set = append(set, "GOPROXY=file://"+filepath.ToSlash(from)+","+
+			cmp.Or(proc.Value(env, "GOPROXY"), "https://proxy.golang.org,direct"))
 	}
-	for _, entry := range set {
-		name, _, _ := strings.Cut(entry, "=")
-		out = slices.DeleteFunc(out, func(old string) bool { return strings.HasPrefix(old, name+"=") })
-		out = append(out, entry)
-	}
-	return out
+	return inside.With(out, set)
 }

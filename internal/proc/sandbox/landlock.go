@@ -108,19 +108,13 @@ func servers() (from, to int) {
 
 // linkFiles puts what an agent has of the user's home into its own.
 func (l *landlocked) linkFiles(u Use) error {
-	if !u.turn() {
-		return nil
+	s, own := l.s, map[string]string{}
+	for _, f := range s.given(u) {
+		own[f.At] = f.Path
 	}
-	s, r := l.s, l.s.dirs(u)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	own := map[string]string{}
-	for _, f := range s.files() {
-		if f.Access != Copied && exists(f.Path) {
-			own[f.At] = f.Path
-		}
-	}
-	return s.linkIn(r.home, slices.Sorted(maps.Keys(own)), func(name string) string { return own[name] })
+	return s.linkIn(s.dirs(u).home, slices.Sorted(maps.Keys(own)), func(name string) string { return own[name] })
 }
 
 // enter implements maker.
@@ -218,13 +212,10 @@ func (l *landlocked) writable(u Use, s proc.Spec, judge bool) []string {
 // readsTree reports whether a use may read the worktree and not write it.
 func (l *landlocked) readsTree(u Use, s proc.Spec) bool { return u == Reads || !l.s.o.inTree(s.Dir) }
 
-// agentFiles are the user's own files that an agent is given in this way. A check has nothing of them.
+// agentFiles are the user's own files that an agent is given in this way.
 func (l *landlocked) agentFiles(u Use, how Access) (paths []string) {
-	if !u.turn() {
-		return nil
-	}
-	for _, f := range l.s.files() {
-		if f.Access == how && exists(f.Path) {
+	for _, f := range l.s.given(u) {
+		if f.Access == how {
 			paths = append(paths, f.Path)
 		}
 	}
