@@ -72,13 +72,10 @@ func (a *App) Permission(ctx context.Context, installation int64, repo event.Rep
 		return "", err
 	}
 	p, _, err := in.api.Repositories.GetPermissionLevel(ctx, repo.Owner, repo.Name, login)
-	switch {
-	case statusIs(err, http.StatusNotFound):
+	if statusIs(err, http.StatusNotFound) {
 		return "none", nil
-	case err != nil:
-		return "", explain(fmt.Sprintf("asking what %s may do on %s", login, repo), err)
 	}
-	return p.GetPermission(), nil
+	return p.GetPermission(), explain(fmt.Sprintf("asking what %s may do on %s", login, repo), err)
 }
 
 // ErrSignedOut is a person's token that GitHub no longer accepts: they must sign in again.
@@ -147,7 +144,7 @@ func (a *App) Collaborates(ctx context.Context, repo event.Repo, login string) (
 		return false, err
 	}
 	does, _, err := in.api.Repositories.IsCollaborator(ctx, repo.Owner, repo.Name, login)
-	return does, explainAny(fmt.Sprintf("asking whether %s works on %s", login, repo), err)
+	return does, explain(fmt.Sprintf("asking whether %s works on %s", login, repo), err)
 }
 
 // ErrNoMembers is an App that cannot read who owns an organization.
@@ -186,7 +183,7 @@ func (a *App) Owns(ctx context.Context, organization, login string) (bool, error
 		return false, nil
 	}
 	return m.GetRole() == "admin" && m.GetState() == "active",
-		explainAny(fmt.Sprintf("asking whether %s owns %s", login, organization), err)
+		explain(fmt.Sprintf("asking whether %s owns %s", login, organization), err)
 }
 
 // React answers what a delivery is about with a reaction, as the App: "-1", "eyes".
@@ -225,10 +222,8 @@ func (a *App) CommentAs(ctx context.Context, token string, repo event.Repo, numb
 	if err != nil {
 		return err
 	}
-	if _, _, err := api.Issues.CreateComment(ctx, repo.Owner, repo.Name, number, &github.IssueComment{Body: &body}); err != nil {
-		return explainPerson(fmt.Sprintf("commenting on %s#%d", repo, number), err)
-	}
-	return nil
+	_, _, err = api.Issues.CreateComment(ctx, repo.Owner, repo.Name, number, &github.IssueComment{Body: &body})
+	return explainPerson(fmt.Sprintf("commenting on %s#%d", repo, number), err)
 }
 
 // RequestReview requests a review, of which GitHub notifies the person; it also works again after a review. GitHub
@@ -239,5 +234,5 @@ func (c *Client) RequestReview(ctx context.Context, number int, login string) er
 	}
 	_, _, err := c.api.PullRequests.RequestReviewers(ctx, c.o.Repo.Owner, c.o.Repo.Name, number,
 		github.ReviewersRequest{Reviewers: []string{login}})
-	return explainAny(fmt.Sprintf("asking %s for a review of #%d", login, number), err)
+	return explain(fmt.Sprintf("asking %s for a review of #%d", login, number), err)
 }

@@ -57,7 +57,7 @@ func (a *App) FailedDeliveries(ctx context.Context, since time.Time) (failed []F
 func (a *App) Redeliver(ctx context.Context, id int64) error {
 	_, _, err := a.api.Apps.RedeliverHookDelivery(ctx, id)
 	var accepted *github.AcceptedError // is success here
-	if err == nil || errors.As(err, &accepted) {
+	if errors.As(err, &accepted) {
 		return nil
 	}
 	return a.explain(fmt.Sprintf("having the delivery %d sent again", id), err)
@@ -73,10 +73,8 @@ type Hook struct {
 // Hook asks GitHub for the App's webhook.
 func (a *App) Hook(ctx context.Context) (Hook, error) {
 	h, _, err := a.api.Apps.GetHookConfig(ctx)
-	if err != nil {
-		return Hook{}, a.explain("reading the App's webhook", err)
-	}
-	return Hook{URL: h.GetURL(), JSON: h.GetContentType() == "json", Signed: h.GetSecret() != ""}, nil
+	return Hook{URL: h.GetURL(), JSON: h.GetContentType() == "json", Signed: h.GetSecret() != ""},
+		a.explain("reading the App's webhook", err)
 }
 
 // RotateSecret gives the webhook a new secret. GitHub signs with it from then on; deliveries already sent are signed
@@ -86,10 +84,7 @@ func (a *App) RotateSecret(ctx context.Context, secret string) error {
 		return errors.New("setting the webhook's secret: it has less than 20 characters; NewSecret makes one")
 	}
 	_, _, err := a.api.Apps.UpdateHookConfig(ctx, &github.HookConfig{Secret: &secret})
-	if err != nil {
-		return a.explain("setting the webhook's secret", err)
-	}
-	return nil
+	return a.explain("setting the webhook's secret", err)
 }
 
 // NewSecret is a secret for a webhook, a state or a setup code: 26 characters of 130 random bits.

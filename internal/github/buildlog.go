@@ -32,10 +32,7 @@ func (c *Client) BuildLog(ctx context.Context, b Build) (excerpt string, finding
 		return "", findings, nil
 	}
 	excerpt, err = l.jobLog(ctx)
-	if err != nil {
-		return "", findings, explain("reading the log of "+oneLine(b.Name), err)
-	}
-	return excerpt, findings, nil
+	return excerpt, findings, explain("reading the log of "+oneLine(b.Name), err)
 }
 
 // buildLog is the log of one failed build.

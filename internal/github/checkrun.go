@@ -76,7 +76,7 @@ func (c *Client) PutCheckRun(ctx context.Context, run CheckRun) (int64, error) {
 	for err == nil && w.arrived < len(w.notes) {
 		err = w.change(ctx)
 	}
-	return w.id, explainAny(doing, err)
+	return w.id, explain(doing, err)
 }
 
 // checkRunWrite writes one check run.
@@ -215,7 +215,7 @@ func (w *checkRunWrite) status(ctx context.Context) error {
 		w.logf("%v; the commit does not show what ralph says of it", explain(doing, err))
 		return nil
 	}
-	return explainAny(doing, err)
+	return explain(doing, err)
 }
 
 // statusOf is the state of a commit status that says what the conclusion of a check run does: one that is neutral does

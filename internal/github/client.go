@@ -107,10 +107,7 @@ func newClient(o Options) (*Client, error) {
 // Token is the credential for git over HTTP; for an App it is renewed when it is about to expire.
 func (c *Client) Token(ctx context.Context) (string, error) {
 	t, err := c.token(ctx)
-	if err != nil {
-		return "", explain("getting an installation token", err)
-	}
-	return t, nil
+	return t, explain("getting an installation token", err)
 }
 
 // Recount begins the count of calls again: the next run of a sweep has a budget of its own.

@@ -38,9 +38,12 @@ func (f *failed) Error() string { return f.text }
 
 func (f *failed) Unwrap() error { return f.err }
 
-// explain adds to an error of a call what the reader can do about it.
+// explain adds to an error of a call what the reader can do about it; nil stays nil.
 func explain(doing string, err error) error {
 	var known *failed
+	if err == nil {
+		return nil
+	}
 	if errors.As(err, &known) || errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
@@ -208,13 +211,6 @@ func ErrAway(err error) bool {
 	var limit *github.RateLimitError
 	var abuse *github.AbuseRateLimitError
 	return !errors.As(err, &limit) && !errors.As(err, &abuse) && !errors.Is(err, context.Canceled)
-}
-
-func explainAny(doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return explain(doing, err)
 }
 
 // refused reports whether GitHub understood and said no (422).

@@ -56,7 +56,7 @@ func (p proposal) makeBranch(ctx context.Context, from string) error {
 		_, _, err := p.api.Git.GetRef(ctx, owner, name, "heads/"+p.branch)
 		return err == nil, nil // made twice, GitHub refuses it
 	}
-	return explainAny(doing, p.post(ctx, func() error {
+	return explain(doing, p.post(ctx, func() error {
 		_, _, err := p.api.Git.CreateRef(ctx, owner, name, &github.Reference{
 			Ref: github.String("refs/heads/" + p.branch), Object: &github.GitObject{SHA: head.Object.SHA},
 		})
@@ -76,7 +76,7 @@ func (p proposal) putFile(ctx context.Context, subject string) error {
 	for look := 1; ; look++ {
 		sha, same, err := p.file(ctx)
 		if err != nil || same {
-			return explainAny(doing, err)
+			return explain(doing, err)
 		}
 		_, _, err = p.api.Repositories.CreateFile(ctx, p.o.Repo.Owner, p.o.Repo.Name, p.path,
 			&github.RepositoryContentFileOptions{

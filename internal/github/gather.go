@@ -157,11 +157,8 @@ func (c *Client) File(ctx context.Context, ref, path string) (content []byte, ok
 
 // fork reports whether a pull request's head is another repository; also true when that one is gone.
 func (g *gathering) fork(ctx context.Context) (bool, error) {
-	p, _, err := g.api.PullRequests.Get(ctx, g.o.Repo.Owner, g.o.Repo.Name, g.ev.Issue.Number)
-	if err != nil {
-		return true, explain(fmt.Sprintf("reading pull request #%d", g.ev.Issue.Number), err)
-	}
-	return p.GetHead().GetRepo().GetFullName() != p.GetBase().GetRepo().GetFullName(), nil
+	p, err := g.readPull(ctx, g.ev.Issue.Number)
+	return p.GetHead().GetRepo().GetFullName() != p.GetBase().GetRepo().GetFullName(), err
 }
 
 // permission looks up one login and notes the answer, a failed lookup too. Bots have no permission to look up. A custom
@@ -269,14 +266,7 @@ func (c *Client) Comments(ctx context.Context, number int) ([]event.Comment, err
 			list = slices.Concat(before, list)
 		}
 	}
-	if err != nil {
-		return nil, explain(fmt.Sprintf("reading the comments of issue #%d", number), err)
-	}
-	out := make([]event.Comment, len(list))
-	for i, one := range list {
-		out[i] = comment(one)
-	}
-	return out, nil
+	return each(list, comment), explain(fmt.Sprintf("reading the comments of issue #%d", number), err)
 }
 
 // Queued lists the open issues that carry the label, oldest first, at most 100.
@@ -285,16 +275,8 @@ func (c *Client) Queued(ctx context.Context, label string) ([]event.Issue, error
 		Labels: []string{label}, State: "open", Sort: "created", Direction: "asc",
 		ListOptions: github.ListOptions{PerPage: 100},
 	})
-	if err != nil {
-		return nil, explain("listing the issues labelled "+label, err)
-	}
-	var out []event.Issue
-	for _, i := range list {
-		if !i.IsPullRequest() {
-			out = append(out, *issue(i))
-		}
-	}
-	return out, nil
+	list = slices.DeleteFunc(list, func(i *github.Issue) bool { return i.IsPullRequest() })
+	return each(list, func(i *github.Issue) event.Issue { return *issue(i) }), explain("listing the issues labelled "+label, err)
 }
 
 // Permission looks up what a login may do here.

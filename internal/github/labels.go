@@ -29,7 +29,7 @@ func (c *Client) MakeLabel(ctx context.Context, name, color, description string)
 	if refused(err) && strings.Contains(err.Error(), "already_exists") {
 		return nil
 	}
-	return explainAny("making the label "+oneLine(name), err)
+	return explain("making the label "+oneLine(name), err)
 }
 
 // Labels lists the names of the repository's labels, at most 20,000.
@@ -48,10 +48,7 @@ func (c *Client) AddLabel(ctx context.Context, number int, label string) ([]stri
 		return nil, nil
 	}
 	list, _, err := c.api.Issues.AddLabelsToIssue(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, []string{label})
-	if err != nil {
-		return nil, explain(fmt.Sprintf("putting the label %s on #%d", label, number), err)
-	}
-	return each(list, (*github.Label).GetName), nil
+	return each(list, (*github.Label).GetName), explain(fmt.Sprintf("putting the label %s on #%d", label, number), err)
 }
 
 // RemoveLabel takes a label off; one that does not exist is fine.
@@ -60,8 +57,8 @@ func (c *Client) RemoveLabel(ctx context.Context, number int, label string) erro
 		return nil
 	}
 	_, err := c.api.Issues.RemoveLabelForIssue(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, label)
-	if err != nil && !ErrGone(err) {
-		return explain(fmt.Sprintf("taking the label %s off #%d", label, number), err)
+	if ErrGone(err) {
+		return nil
 	}
-	return nil
+	return explain(fmt.Sprintf("taking the label %s off #%d", label, number), err)
 }

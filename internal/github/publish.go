@@ -29,7 +29,7 @@ func react(ctx context.Context, api *github.Client, repo event.Repo, ev event.Ev
 	default:
 		_, _, err = api.Reactions.CreateIssueReaction(ctx, repo.Owner, repo.Name, ev.Issue.Number, content)
 	}
-	return explainAny("reacting to "+ev.String(), err)
+	return explain("reacting to "+ev.String(), err)
 }
 
 // Comment posts a comment and returns its id. The body's first line must be unlike any other comment's: when an answer
@@ -49,7 +49,7 @@ func (c *Client) Comment(ctx context.Context, number int, body string) (int64, e
 		id, err = c.FindComment(ctx, number, safetext.FirstLine(body))
 		return id != 0, err
 	})
-	return id, explainAny(fmt.Sprintf("commenting on #%d", number), err)
+	return id, explain(fmt.Sprintf("commenting on #%d", number), err)
 }
 
 // FindComment finds ralph's own newest comment on an issue that begins with the line; 0: none exists. Others may write
@@ -77,8 +77,5 @@ func (c *Client) EditComment(ctx context.Context, id int64, body string) error {
 		return nil
 	}
 	_, _, err := c.api.Issues.EditComment(ctx, c.o.Repo.Owner, c.o.Repo.Name, id, &github.IssueComment{Body: &body})
-	if err != nil {
-		return explain(fmt.Sprintf("editing comment %d", id), err)
-	}
-	return nil
+	return explain(fmt.Sprintf("editing comment %d", id), err)
 }

@@ -111,19 +111,18 @@ func (c *Client) EditPull(ctx context.Context, number int, title, body string) (
 		edit.Title = &title
 	}
 	edited, _, err := c.api.PullRequests.Edit(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, edit)
-	if err != nil {
-		return false, false, explain(fmt.Sprintf("editing pull request #%d", number), err)
-	}
-	return edited.GetState() == "closed", edited.GetDraft(), nil
+	return edited.GetState() == "closed", edited.GetDraft(), explain(fmt.Sprintf("editing pull request #%d", number), err)
 }
 
 // PullClosed reports whether a pull request is closed, and whether it was merged.
 func (c *Client) PullClosed(ctx context.Context, number int) (closed, merged bool, err error) {
+	p, err := c.readPull(ctx, number)
+	return p.GetState() == "closed", p.GetMerged(), err
+}
+
+func (c *Client) readPull(ctx context.Context, number int) (*github.PullRequest, error) {
 	p, _, err := c.api.PullRequests.Get(ctx, c.o.Repo.Owner, c.o.Repo.Name, number)
-	if err != nil {
-		return false, false, explain(fmt.Sprintf("reading pull request #%d", number), err)
-	}
-	return p.GetState() == "closed", p.GetMerged(), nil
+	return p, explain(fmt.Sprintf("reading pull request #%d", number), err)
 }
 
 // FindPull finds the open pull request of a branch of this repository; nil: none exists.

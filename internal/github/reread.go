@@ -71,7 +71,7 @@ func (r *reread) line(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading comment %d on a line: %w", r.from.Number, err)
 	}
-	pull, err := r.pullOf(ctx, number)
+	pull, err := r.readPull(ctx, number)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (r *reread) review(ctx context.Context) error {
 	if err != nil {
 		return explain(doing, err)
 	}
-	pull, err := r.pullOf(ctx, number)
+	pull, err := r.readPull(ctx, number)
 	if err != nil {
 		return err
 	}
@@ -114,14 +114,6 @@ func (r *reread) suite(ctx context.Context) error {
 	r.ev.Kind, r.ev.Name, r.ev.At = event.Other, "check_suite.completed", read.GetUpdatedAt().Time
 	r.ev, err = ofSuite(r.ev, &github.CheckSuiteEvent{Action: read.Status, CheckSuite: read, Repo: read.Repository})
 	return err
-}
-
-func (r *reread) pullOf(ctx context.Context, number int) (*github.PullRequest, error) {
-	pull, _, err := r.api.PullRequests.Get(ctx, r.o.Repo.Owner, r.o.Repo.Name, number)
-	if err != nil {
-		return nil, explain(fmt.Sprintf("reading pull request #%d", number), err)
-	}
-	return pull, nil
 }
 
 func (r *reread) label(ctx context.Context, number int) (err error) {
@@ -170,7 +162,7 @@ func (c *Client) dispatch(ctx context.Context, file, branch string, inputs map[s
 		github.CreateWorkflowDispatchEventRequest{Ref: branch, Inputs: inputs})
 	var said *github.ErrorResponse
 	if !errors.As(err, &said) || said.Response == nil {
-		return explainAny("starting the workflow "+file, err)
+		return explain("starting the workflow "+file, err)
 	}
 	why := strings.TrimSuffix(oneLine(said.Message), ".")
 	switch {

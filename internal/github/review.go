@@ -152,7 +152,7 @@ func (c *Client) Reply(ctx context.Context, pull int, to int64, body string) (in
 		id, err = c.FindReply(ctx, pull, to, safetext.FirstLine(body))
 		return id != 0, err
 	})
-	return id, explainAny(fmt.Sprintf("replying to a review comment of #%d", pull), err)
+	return id, explain(fmt.Sprintf("replying to a review comment of #%d", pull), err)
 }
 
 // reply is one try. go-github knows only an older way to say it.
