@@ -46,22 +46,18 @@ func (s *signed) Sign(claims jwt.Claims) (string, error) {
 
 // RoundTrip implements http.RoundTripper.
 func (s *signed) RoundTrip(req *http.Request) (*http.Response, error) {
-	body, err := replay(req)
-	if err != nil {
-		return nil, err
-	}
 	before := s.off()
-	resp, err := s.once(req, body)
+	resp, err := s.once(req)
 	if err != nil || resp.StatusCode != http.StatusUnauthorized || (s.off()-before).Abs() <= mostOff {
 		return resp, err
 	}
 	discard(resp)
-	return s.once(req, body)
+	return s.once(req)
 }
 
 // once sends the request, and learns GitHub's clock from the answer.
-func (s *signed) once(req *http.Request, body []byte) (*http.Response, error) {
-	resp, err := s.next.RoundTrip(withBody(req, body))
+func (s *signed) once(req *http.Request) (*http.Response, error) {
+	resp, err := s.next.RoundTrip(again(req))
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,7 @@
 package github
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -55,13 +53,9 @@ func idempotent(req *http.Request) bool {
 }
 
 func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
-	body, err := replay(req)
-	if err != nil {
-		return nil, err
-	}
 	r.sent.Add(1)
 	for try, waited := 1, time.Duration(0); ; try++ {
-		resp, err := r.once(req, body)
+		resp, err := r.once(req)
 		wait, why := verdict(req, resp, err, try)
 		if wait < 0 || try >= maxTries && (waited+wait > r.patience || err == nil && resp.StatusCode < 500) {
 			return resp, err
@@ -80,9 +74,9 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // once sends the request with a time limit of its own that ends when the answer's body is closed.
-func (r *retrier) once(req *http.Request, body []byte) (*http.Response, error) {
+func (r *retrier) once(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(req.Context(), r.timeout)
-	resp, err := r.next.RoundTrip(withBody(req.WithContext(ctx), body))
+	resp, err := r.next.RoundTrip(again(req.WithContext(ctx)))
 	if err != nil {
 		cancel()
 		return nil, err
@@ -91,13 +85,13 @@ func (r *retrier) once(req *http.Request, body []byte) (*http.Response, error) {
 	return resp, nil
 }
 
-// withBody is a copy of a request that can be sent, with the body that replay has read.
-func withBody(req *http.Request, body []byte) *http.Request {
-	again := req.Clone(req.Context())
-	if body != nil {
-		again.Body = io.NopCloser(bytes.NewReader(body))
+// again is a copy of a request that can be sent, with its body from the beginning: bodies of ours are in memory.
+func again(req *http.Request) *http.Request {
+	made := req.Clone(req.Context())
+	if req.GetBody != nil {
+		made.Body, _ = req.GetBody() // of bytes, never fails
 	}
-	return again
+	return made
 }
 
 // discard reads the rest of an answer that no one needs, so that the connection can be used again.
@@ -173,19 +167,6 @@ const mostDoubled = 5
 func backoff(try int) time.Duration {
 	step := 500 * time.Millisecond << min(try-1, mostDoubled)
 	return step + rand.N(step/2) // jitter needs no secret
-}
-
-// replay makes the request's body one that can be sent again.
-func replay(req *http.Request) ([]byte, error) {
-	if req.Body == nil || req.Body == http.NoBody {
-		return nil, nil
-	}
-	defer func() { _ = req.Body.Close() }()
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		return nil, fmt.Errorf("reading the request body: %w", err)
-	}
-	return body, nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -108,15 +108,11 @@ type tokenTransport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (l *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	body, err := replay(req)
-	if err != nil {
-		return nil, err
-	}
 	token, err := l.token(req.Context(), "")
 	if err != nil {
 		return nil, fmt.Errorf("getting an installation token: %w", err)
 	}
-	resp, err := l.send(req, body, token)
+	resp, err := l.send(req, token)
 	if err != nil || resp.StatusCode != http.StatusUnauthorized {
 		return resp, err
 	}
@@ -125,11 +121,11 @@ func (l *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, nil //nolint:nilerr // GitHub's own answer says more
 	}
 	discard(resp)
-	return l.send(req, body, other)
+	return l.send(req, other)
 }
 
-func (l *tokenTransport) send(req *http.Request, body []byte, token string) (*http.Response, error) {
-	again := withBody(req, body)
-	again.Header.Set("Authorization", "Bearer "+token)
-	return l.next.RoundTrip(again)
+func (l *tokenTransport) send(req *http.Request, token string) (*http.Response, error) {
+	req = again(req)
+	req.Header.Set("Authorization", "Bearer "+token)
+	return l.next.RoundTrip(req)
 }
