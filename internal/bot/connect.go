@@ -106,8 +106,8 @@ func (a *Action) connect(ctx context.Context, ev event.Event) (*github.Client, e
 		token = a.Env.Token
 	}
 	options := github.Options{
-		APIURL: a.Env.APIURL, GraphQLURL: a.Env.GraphQLURL, Repo: ev.Repo, Token: token,
-		AppID: a.Inputs.AppID, AppKey: []byte(a.Inputs.AppPrivateKey), DryRun: a.Inputs.DryRun, Log: a.log,
+		Server: github.Server{APIURL: a.Env.APIURL, Log: a.log}, GraphQLURL: a.Env.GraphQLURL, Repo: ev.Repo, Token: token,
+		AppID: a.Inputs.AppID, AppKey: []byte(a.Inputs.AppPrivateKey), DryRun: a.Inputs.DryRun,
 		JobToken: a.Env.Token, CommentsBy: a.rules.CommentsBy, As: a.Server.installation(), Patience: whileAPIAway,
 	}
 	if a.tune != nil {

@@ -16,8 +16,8 @@ import (
 func (w *world) told(each bool) (p *publisher, pass func(time.Duration)) {
 	w.t.Helper()
 	hub, err := github.New(context.Background(), github.Options{
-		APIURL: w.gh.APIURL(), GraphQLURL: w.gh.GraphQLURL(), Repo: event.Repo{Owner: owner, Name: name}, Token: token,
-		Log: w.t.Logf,
+		Server: github.Server{APIURL: w.gh.APIURL(), Log: w.t.Logf}, GraphQLURL: w.gh.GraphQLURL(),
+		Repo: event.Repo{Owner: owner, Name: name}, Token: token,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -43,13 +43,10 @@ type Repository struct {
 
 // Repositories are those of an installation, at most 20,000.
 func (a *App) Repositories(ctx context.Context, installation int64) ([]Repository, error) {
-	in, err := a.as(installation)
-	if err != nil {
-		return nil, err
-	}
+	api := a.as(installation)
 	return pages(fmt.Sprintf("listing the repositories of the installation %d", installation), explain,
 		func(o *github.ListOptions) ([]Repository, *github.Response, error) {
-			list, resp, err := in.api.Apps.ListRepos(ctx, o)
+			list, resp, err := api.Apps.ListRepos(ctx, o)
 			if err != nil {
 				return nil, resp, err
 			}
@@ -59,23 +56,6 @@ func (a *App) Repositories(ctx context.Context, installation int64) ([]Repositor
 
 func repositoryOf(r *github.Repository) Repository {
 	return Repository{Repo: repo(r), Private: r.GetPrivate(), Access: accessOf(r.GetPermissions())}
-}
-
-// Permission is what someone may do on a repository of an installation in GitHub's word, asked as the App: "none",
-// "read", "write" or "admin". Someone whom GitHub does not know may nothing. In a public repository everyone may read.
-func (a *App) Permission(ctx context.Context, installation int64, repo event.Repo, login string) (string, error) {
-	if !plainOrg().MatchString(login) { // it becomes a part of an address
-		return "", fmt.Errorf("asking what %s may do on %s: this is not a valid login", oneLine(login), repo)
-	}
-	in, err := a.as(installation)
-	if err != nil {
-		return "", err
-	}
-	p, _, err := in.api.Repositories.GetPermissionLevel(ctx, repo.Owner, repo.Name, login)
-	if statusIs(err, http.StatusNotFound) {
-		return "none", nil
-	}
-	return p.GetPermission(), explain(fmt.Sprintf("asking what %s may do on %s", login, repo), err)
 }
 
 // ErrSignedOut is a person's token that GitHub no longer accepts: they must sign in again.
@@ -139,11 +119,7 @@ func (a *App) Collaborates(ctx context.Context, repo event.Repo, login string) (
 	if err != nil {
 		return false, err
 	}
-	in, err := a.as(at.ID)
-	if err != nil {
-		return false, err
-	}
-	does, _, err := in.api.Repositories.IsCollaborator(ctx, repo.Owner, repo.Name, login)
+	does, _, err := a.as(at.ID).Repositories.IsCollaborator(ctx, repo.Owner, repo.Name, login)
 	return does, explain(fmt.Sprintf("asking whether %s works on %s", login, repo), err)
 }
 
@@ -184,15 +160,6 @@ func (a *App) Owns(ctx context.Context, organization, login string) (bool, error
 	}
 	return m.GetRole() == "admin" && m.GetState() == "active",
 		explain(fmt.Sprintf("asking whether %s owns %s", login, organization), err)
-}
-
-// React answers what a delivery is about with a reaction, as the App: "-1", "eyes".
-func (a *App) React(ctx context.Context, installation int64, ev event.Event, content string) error {
-	in, err := a.as(installation)
-	if err != nil {
-		return err
-	}
-	return react(ctx, in.talk, ev.Repo, ev, content)
 }
 
 // PersonRepositories are the repositories of an installation that someone can read, each with what they may do there,

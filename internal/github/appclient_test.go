@@ -28,13 +28,7 @@ func (s *stage) opened(change ...func(*AppOptions)) *App {
 		s.AddApp(fake.App{ID: appID, Slug: "helper", Owner: owner, InstallationID: installationID, Key: &appKey().PublicKey,
 			OAuth: fake.OAuth{ClientID: clientID, ClientSecret: secret, Callbacks: []string{callback}}})
 	}
-	o := AppOptions{Server: Server{APIURL: s.APIURL(), WebURL: s.URL(), Sleep: func(ctx context.Context,
-		d time.Duration) error {
-		s.logged.Lock()
-		defer s.logged.Unlock()
-		s.slept = append(s.slept, d)
-		return ctx.Err()
-	}}, ID: appID, Key: Key{appKey()}, ClientID: clientID, ClientSecret: secret}
+	o := AppOptions{Server: s.server(), ID: appID, Key: Key{appKey()}, ClientID: clientID, ClientSecret: secret}
 	for _, c := range change {
 		c(&o)
 	}
@@ -121,15 +115,15 @@ func TestScopedTokens(t *testing.T) {
 		t.Errorf("with a revoked token: %v", err)
 	}
 	for want, err := range map[string]error{
-		"a repository":      errOf(a.Token(t.Context(), installationID, "", Reading())),
+		"a repository":      errOf(a.Token(t.Context(), installationID, "", deciding())),
 		"permissions":       errOf(a.Token(t.Context(), installationID, name, nil)),
-		"not, or no longer": errOf(a.Token(t.Context(), installationID, "nothing", Reading())),
-		"it was removed":    errOf(a.Token(t.Context(), 71, name, Reading())),
+		"not, or no longer": errOf(a.Token(t.Context(), installationID, "nothing", deciding())),
+		"it was removed":    errOf(a.Token(t.Context(), 71, name, deciding())),
 	} {
 		fails(t, err, want)
 	}
 	s.Suspend(installationID, true)
-	fails(t, errOf(a.Token(t.Context(), installationID, name, Reading())), "suspended")
+	fails(t, errOf(a.Token(t.Context(), installationID, name, deciding())), "suspended")
 }
 
 // TestTokenOfLess: what the installation was not granted is left out and named, and said where it is granted.
@@ -169,9 +163,10 @@ func TestSourceRenews(t *testing.T) {
 	s := newStage(t)
 	now := time.Now()
 	a := s.opened(func(o *AppOptions) { o.Now = func() time.Time { return now } })
-	c, source, err := a.Client(t.Context(), installationID, event.Repo{Owner: owner, Name: name}, Needed(false, false))
-	noError(t, err)
-	first := must[string](t)(c.Token(t.Context()))
+	source := a.source(func(ctx context.Context) (Token, error) {
+		return a.Token(ctx, installationID, name, Needed(false, false))
+	})
+	first := must[string](t)(source.Token(t.Context(), ""))
 	values := make(chan string, 20)
 	for range cap(values) {
 		go func() {

@@ -167,8 +167,8 @@ func TestSignIn(t *testing.T) {
 		if got, err := a.PersonRepository(t.Context(), token, repo); err != nil || got.Access != want {
 			t.Errorf("%s by bob's token: %d, %v, want %d", repo, got.Access, err, want)
 		}
-		if got, err := a.Permission(t.Context(), installationID, repo, "bob"); err != nil || got != [...]string{"none", "read", "write"}[want] {
-			t.Errorf("%s of bob by the App: %s, %v, want %d", repo, got, err, want)
+		if got := a.In(installationID, repo).Permission(t.Context(), "bob"); got.Err != nil || got.Level != [...]string{"none", "read", "write"}[want] {
+			t.Errorf("%s of bob by the App: %+v, want %d", repo, got, want)
 		}
 	}
 	for login, want := range map[string]bool{"bob": true, "mallory": false} { // both read it
@@ -184,8 +184,8 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("of an installation that is not there: %v, %v", list, err)
 	}
 	for _, login := range []string{"nobody-knows", "a/../b", "", "-"} {
-		if got, _ := a.Permission(t.Context(), installationID, hush, login); got != "" && got != "none" {
-			t.Errorf("%q may %s", login, got)
+		if got := a.In(installationID, hush).Permission(t.Context(), login); got.Level != "" && got.Level != "none" {
+			t.Errorf("%q may %s", login, got.Level)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (s Server) Web() string {
 func (s Server) enterprise() bool { return strings.HasSuffix(rootOf(s.APIURL), "/api/v3") }
 
 // base carries requests and tries them again.
-func (s Server) base() http.RoundTripper {
+func (s Server) base() *retrier {
 	r := &retrier{next: http.DefaultTransport, sleep: s.Sleep, log: s.Log, timeout: cmp.Or(s.Timeout, requestTimeout)}
 	if r.sleep == nil {
 		r.sleep = sleep
@@ -71,8 +71,9 @@ type App struct {
 	api    *github.Client // as the App itself
 
 	mu        sync.Mutex
-	slug      string // empty until GitHub has told it
-	installed map[int64]*installed
+	slug      string                   // empty until GitHub has told it
+	installed map[int64]*github.Client // see as
+	budgets   map[int64]Budget
 }
 
 // OpenApp makes the App's client. It calls no one: Self tells whether GitHub knows the App.
@@ -89,7 +90,7 @@ func OpenApp(o AppOptions) (*App, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &App{o: o, base: o.base(), installed: map[int64]*installed{}}
+	a := &App{o: o, base: o.base(), installed: map[int64]*github.Client{}, budgets: map[int64]Budget{}}
 	var err error
 	if a.signed, err = newSigned(a.base, o.ID, o.Key.rsa, o.Now); err != nil {
 		return nil, err
@@ -139,17 +140,11 @@ func (a *App) KnownLogin() string {
 
 // Login is whom the App writes as, such as "ralph[bot]".
 func (a *App) Login(ctx context.Context) (string, error) {
-	a.mu.Lock()
-	slug := a.slug
-	a.mu.Unlock()
-	if slug == "" {
-		self, err := a.Self(ctx)
-		if err != nil {
-			return "", err
-		}
-		slug = self.Slug
+	if known := a.KnownLogin(); known != "" {
+		return known, nil
 	}
-	return slug + "[bot]", nil
+	self, err := a.Self(ctx)
+	return self.Slug + "[bot]", err
 }
 
 // InstallPage is where someone installs the App, with the state that comes back to its setup address.
@@ -294,45 +289,29 @@ func Grants(self Self, in AppInstallation, need Permissions) Grant {
 	return g
 }
 
-// installed is the App in one installation, reading: what pages and doctor need to know of its repositories.
-type installed struct {
-	api    *github.Client // reads
-	talk   *github.Client // reacts
-	source *Source        // of api
-
-	mu     sync.Mutex
-	budget Budget
-}
-
 // mostInstalled bounds the installations whose tokens and budgets are kept at a time.
 const mostInstalled = 10_000
 
 // as is the App in an installation. Its token is made when it is first used.
-func (a *App) as(installation int64) (*installed, error) {
+func (a *App) as(installation int64) *github.Client {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if in := a.installed[installation]; in != nil {
-		return in, nil
-	}
-	in := &installed{}
-	carried := func(want Permissions) (*github.Client, *Source, error) {
-		source := a.source(func(ctx context.Context) (Token, error) { return a.make(ctx, installation, nil, want) })
-		api, err := dialAt(rootOf(a.o.APIURL), &http.Client{Transport: &tokenTransport{&counted{a.base, in}, source.Token},
-			Timeout: mostTime})
-		return api, source, err
-	}
-	var err error
-	if in.api, in.source, err = carried(Reading()); err != nil {
-		return nil, err
-	}
-	if in.talk, _, err = carried(Permissions{"issues": "write", "pull_requests": "write"}); err != nil {
-		return nil, err
+	if api := a.installed[installation]; api != nil {
+		return api
 	}
 	if len(a.installed) >= mostInstalled {
-		a.installed = map[int64]*installed{}
+		a.installed, a.budgets = map[int64]*github.Client{}, map[int64]Budget{}
 	}
-	a.installed[installation] = in
-	return in, nil
+	source := a.source(func(ctx context.Context) (Token, error) { return a.make(ctx, installation, nil, deciding()) })
+	api, _ := dialAt(rootOf(a.o.APIURL), &http.Client{Transport: &tokenTransport{&counted{a, installation}, source.Token},
+		Timeout: mostTime}) // the address was read when the App was opened
+	a.installed[installation] = api
+	return api
+}
+
+// In is a client for a repository of an installation, to read and to react.
+func (a *App) In(installation int64, repo event.Repo) *Client {
+	return &Client{o: Options{Server: a.o.Server, Repo: repo}, api: a.as(installation), app: true, kind: AppToken}
 }
 
 // Budget is how many calls an installation may still make in this hour. All its tokens share it.
@@ -343,48 +322,33 @@ type Budget struct {
 
 // counted carries requests and notes what answers say of the budget.
 type counted struct {
-	next http.RoundTripper
-	in   *installed
+	app          *App
+	installation int64
 }
 
 // RoundTrip implements http.RoundTripper.
 func (c *counted) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := c.next.RoundTrip(req)
+	resp, err := c.app.base.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	if resource := resp.Header.Get("X-Ratelimit-Resource"); resource == "core" || resource == "" {
-		c.in.note(resp.Header)
+	resource := resp.Header.Get("X-Ratelimit-Resource")
+	limit, limitErr := strconv.Atoi(resp.Header.Get("X-Ratelimit-Limit"))
+	left, leftErr := strconv.Atoi(resp.Header.Get("X-Ratelimit-Remaining"))
+	reset, resetErr := strconv.ParseInt(resp.Header.Get("X-Ratelimit-Reset"), 10, 64)
+	if (resource == "core" || resource == "") && errors.Join(limitErr, leftErr, resetErr) == nil {
+		c.app.mu.Lock()
+		defer c.app.mu.Unlock()
+		c.app.budgets[c.installation] = Budget{Limit: limit, Left: left, Resets: time.Unix(reset, 0)}
 	}
 	return resp, nil
-}
-
-func (in *installed) note(h http.Header) {
-	limit, err := strconv.Atoi(h.Get("X-Ratelimit-Limit"))
-	left, leftErr := strconv.Atoi(h.Get("X-Ratelimit-Remaining"))
-	reset, resetErr := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64)
-	if err != nil || leftErr != nil || resetErr != nil {
-		return
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.budget = Budget{Limit: limit, Left: left, Resets: time.Unix(reset, 0)}
 }
 
 // Budgets are the newest known budgets by installation, without a call: of those that this process has asked something.
 func (a *App) Budgets() map[int64]Budget {
 	a.mu.Lock()
-	known := maps.Clone(a.installed)
-	a.mu.Unlock()
-	budgets := map[int64]Budget{}
-	for id, in := range known {
-		in.mu.Lock()
-		if !in.budget.Resets.IsZero() {
-			budgets[id] = in.budget
-		}
-		in.mu.Unlock()
-	}
-	return budgets
+	defer a.mu.Unlock()
+	return maps.Clone(a.budgets)
 }
 
 // Token is an installation token. It shows its value nowhere: not in logs, errors or JSON.
@@ -477,11 +441,7 @@ const (
 	tokenLeft = 5 * time.Minute
 )
 
-// Source makes a source of tokens. It calls no one before it is asked.
-func (a *App) Source(installation int64, repository string, want Permissions) *Source {
-	return a.source(func(ctx context.Context) (Token, error) { return a.Token(ctx, installation, repository, want) })
-}
-
+// source makes a source of tokens. It calls no one before it is asked.
 func (a *App) source(fresh func(context.Context) (Token, error)) *Source {
 	s := &Source{fresh: fresh, end: a.Revoke, now: a.o.Now, turn: make(chan struct{}, 1)}
 	s.turn <- struct{}{}

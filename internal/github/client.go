@@ -1,7 +1,6 @@
 package github
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +17,7 @@ import (
 
 // Options say how to reach GitHub, and as whom. Either Token is set, or AppID and AppKey are, or As is.
 type Options struct {
-	APIURL     string // GITHUB_API_URL: "https://api.github.com", "https://ghe.example/api/v3"
+	Server
 	GraphQLURL string // GITHUB_GRAPHQL_URL
 	Repo       event.Repo
 	Token      string
@@ -34,10 +33,6 @@ type Options struct {
 	CommentsBy event.CommentsBy
 	// DryRun leaves every write undone and logs it instead.
 	DryRun bool
-	Log    func(format string, args ...any)
-	Sleep  func(context.Context, time.Duration) error // nil: real time
-	// Timeout bounds one try of one call; zero is 30 seconds.
-	Timeout time.Duration
 	// Patience is how long calls are retried while GitHub does not answer or has an internal error; 0: a few times.
 	// That of As counts instead if As is set.
 	Patience time.Duration
@@ -83,11 +78,8 @@ type Client struct {
 
 // newClient makes a client with a token, or with those of an Installation. It calls no one.
 func newClient(o Options) (*Client, error) {
-	if o.Sleep == nil {
-		o.Sleep = sleep
-	}
-	base := &retrier{next: http.DefaultTransport, sleep: o.Sleep, log: o.Log, timeout: cmp.Or(o.Timeout, requestTimeout),
-		patience: o.Patience}
+	base := o.base()
+	o.Sleep, base.patience = base.sleep, o.Patience
 	c := &Client{o: o, wire: base, kind: kindOf(o.Token, o.JobToken)}
 	token := func(context.Context, string) (string, error) { return o.Token, nil }
 	switch {
@@ -226,11 +218,7 @@ func (o Options) graphqlURL() string {
 	if o.GraphQLURL != "" {
 		return o.GraphQLURL
 	}
-	root := strings.TrimSuffix(cmp.Or(o.APIURL, "https://api.github.com"), "/")
-	if server, ok := strings.CutSuffix(root, "/v3"); ok {
-		root = server
-	}
-	return root + "/graphql"
+	return strings.TrimSuffix(rootOf(o.APIURL), "/v3") + "/graphql"
 }
 
 // graphql asks one question; every one of ours may be asked twice. Doing is what an error begins with.

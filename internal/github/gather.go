@@ -171,19 +171,16 @@ func (c *Client) permission(ctx context.Context, known map[string]event.Permissi
 	if strings.HasSuffix(key, "[bot]") {
 		return event.Permission{}
 	}
-	if strings.ContainsFunc(login, oddInLogin) { // it would be read as a part of the address that is asked
+	if !plainLogin().MatchString(login) { // it would be read as a part of the address that is asked
 		known[key] = event.Permission{Err: fmt.Errorf("%q is no login", login)}
 		return known[key]
 	}
 	level, _, err := c.api.Repositories.GetPermissionLevel(ctx, c.o.Repo.Owner, c.o.Repo.Name, login)
 	known[key] = event.Permission{Level: level.GetPermission(), Err: briefly(err)}
+	if statusIs(err, http.StatusNotFound) { // GitHub knows no one of this name
+		known[key] = event.Permission{Level: "none"}
+	}
 	return known[key]
-}
-
-// oddInLogin reports whether no login holds a character: they are made of letters, digits, hyphens and, in enterprises,
-// underscores.
-func oddInLogin(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
 
 // LabelChanged reads from the event log who put the label on last, or took it off, and when.

@@ -68,7 +68,7 @@ func TestAddresses(t *testing.T) {
 			"https://ghe.example/own/graphql"},
 	}
 	for _, tt := range tests {
-		o := Options{APIURL: tt.api, GraphQLURL: tt.graphql}
+		o := Options{Server: Server{APIURL: tt.api}, GraphQLURL: tt.graphql}
 		if rootOf(o.APIURL) != tt.root || o.graphqlURL() != tt.ask {
 			t.Errorf("%q, %q: REST at %s, GraphQL at %s", tt.api, tt.graphql, rootOf(o.APIURL), o.graphqlURL())
 		}

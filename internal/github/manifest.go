@@ -35,8 +35,8 @@ const (
 	SignedInPath = "/sign-in/callback" // where it comes back to with someone who signs in
 )
 
-// plainOrg are the names that an organization can have.
-var plainOrg = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$`) })
+// plainLogin are the names that people and organizations can have; in enterprises they have underscores.
+var plainLogin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$`) })
 
 // On is the form that makes the App on a server of GitHub's.
 func (m Manifest) On(s Server) (Form, error) {
@@ -47,7 +47,7 @@ func (m Manifest) On(s Server) (Form, error) {
 			"https://ralph.example")
 	case strings.TrimSpace(m.Name) == "" || len(m.Name) > 34:
 		return Form{}, errors.New("making the App's manifest: its name must have 1 to 34 characters")
-	case m.Organisation != "" && !plainOrg().MatchString(m.Organisation):
+	case m.Organisation != "" && !plainLogin().MatchString(m.Organisation):
 		return Form{}, errors.New("making the App's manifest: there is no organization of this name")
 	case len(m.State) < 20:
 		return Form{}, errors.New("making the App's manifest: its state must not be guessable")

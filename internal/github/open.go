@@ -3,8 +3,6 @@ package github
 import (
 	"context"
 	"fmt"
-
-	"github.com/ralph-loop/ralph/internal/event"
 )
 
 // New makes a client. It calls GitHub only for an App, to find its installation and to make its first token.
@@ -16,7 +14,7 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("input app_private_key: %w", err)
 	}
-	a, err := OpenApp(AppOptions{Server: Server{APIURL: o.APIURL, Log: o.Log, Sleep: o.Sleep, Timeout: o.Timeout}, ID: o.AppID, Key: key})
+	a, err := OpenApp(AppOptions{Server: o.Server, ID: o.AppID, Key: key})
 	if err != nil {
 		return nil, err
 	}
@@ -24,11 +22,18 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	source := a.Source(in.ID, o.Repo.Name, Needed(o.AllowWorkflows, false))
-	if o.As, err = a.writer(ctx, source); err != nil {
+	login, err := a.Login(ctx)
+	if err != nil {
 		return nil, err
 	}
-	o.As.Patience = o.Patience
+	source := a.source(func(ctx context.Context) (Token, error) {
+		return a.Token(ctx, in.ID, o.Repo.Name, Needed(o.AllowWorkflows, false))
+	})
+	first, err := source.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.As = &Installation{Login: login, Lacks: first.Lacks, Token: source.Token, Patience: o.Patience}
 	c, err := newClient(o)
 	if c != nil {
 		c.made = source
@@ -43,26 +48,4 @@ func (c *Client) Revoke(ctx context.Context) error {
 		return nil
 	}
 	return c.made.Revoke(ctx)
-}
-
-// writer is the App as a client writes by it, with the source's tokens. It makes the first of them.
-func (a *App) writer(ctx context.Context, source *Source) (*Installation, error) {
-	login, err := a.Login(ctx)
-	if err != nil {
-		return nil, err
-	}
-	first, err := source.Current(ctx)
-	return &Installation{Login: login, Lacks: first.Lacks, Token: source.Token}, err
-}
-
-// Client is a client for one repository of an installation with the permissions want. The caller revokes the source when the
-// client is no longer used.
-func (a *App) Client(ctx context.Context, installation int64, repo event.Repo, want Permissions) (*Client, *Source, error) {
-	source := a.Source(installation, repo.Name, want)
-	as, err := a.writer(ctx, source)
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := newClient(Options{APIURL: a.o.APIURL, Repo: repo, Log: a.o.Log, Sleep: a.o.Sleep, Timeout: a.o.Timeout, As: as})
-	return c, source, err
 }

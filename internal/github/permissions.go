@@ -29,10 +29,10 @@ func Needed(workflows, dispatch bool) Permissions {
 	return p
 }
 
-// Reading is what it takes to decide what happens to an event, and to look at a repository.
-func Reading() Permissions {
-	return Permissions{"actions": "read", "checks": "read", "contents": "read", "issues": "read", "metadata": "read",
-		"pull_requests": "read", "statuses": "read"}
+// deciding is what it takes to decide what happens to an event, to answer it with a reaction, and to look at a repository.
+func deciding() Permissions {
+	return Permissions{"actions": "read", "checks": "read", "contents": "read", "issues": "write", "metadata": "read",
+		"pull_requests": "write", "statuses": "read"}
 }
 
 // NeededEvents are the webhook events that ralph does something about. Those of installations come unasked.

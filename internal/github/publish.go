@@ -17,17 +17,15 @@ func (c *Client) React(ctx context.Context, ev event.Event, content string) erro
 	if ev.Issue == nil || c.dry("react with %s to %s", content, ev) {
 		return nil
 	}
-	return react(ctx, c.api, c.o.Repo, ev, content)
-}
-
-func react(ctx context.Context, api *github.Client, repo event.Repo, ev event.Event, content string) (err error) {
+	var err error
+	owner, name := c.o.Repo.Owner, c.o.Repo.Name
 	switch {
 	case ev.Comment != nil && ev.Comment.Inline:
-		_, _, err = api.Reactions.CreatePullRequestCommentReaction(ctx, repo.Owner, repo.Name, ev.Comment.ID, content)
+		_, _, err = c.api.Reactions.CreatePullRequestCommentReaction(ctx, owner, name, ev.Comment.ID, content)
 	case ev.Comment != nil:
-		_, _, err = api.Reactions.CreateIssueCommentReaction(ctx, repo.Owner, repo.Name, ev.Comment.ID, content)
+		_, _, err = c.api.Reactions.CreateIssueCommentReaction(ctx, owner, name, ev.Comment.ID, content)
 	default:
-		_, _, err = api.Reactions.CreateIssueReaction(ctx, repo.Owner, repo.Name, ev.Issue.Number, content)
+		_, _, err = c.api.Reactions.CreateIssueReaction(ctx, owner, name, ev.Issue.Number, content)
 	}
 	return explain("reacting to "+ev.String(), err)
 }

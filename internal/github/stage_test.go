@@ -98,12 +98,9 @@ func (s *stage) pull(branch string) int {
 	return s.AddPull(owner, name, fake.Pull{Title: "P", Author: "alice", Head: branch})
 }
 
-// client is one that never waits, with the job's token unless change says otherwise.
-func (s *stage) client(change ...func(*Options)) *Client {
-	s.t.Helper()
-	o := Options{
-		APIURL: s.APIURL(), GraphQLURL: s.GraphQLURL(), Repo: event.Repo{Owner: owner, Name: name, DefaultBranch: "main"},
-		Token: jobToken,
+// server is where the stage is; its log and its waiting are kept.
+func (s *stage) server() Server {
+	return Server{APIURL: s.APIURL(), WebURL: s.URL(),
 		Log: func(format string, args ...any) {
 			s.logged.Lock()
 			defer s.logged.Unlock()
@@ -114,7 +111,15 @@ func (s *stage) client(change ...func(*Options)) *Client {
 			defer s.logged.Unlock()
 			s.slept = append(s.slept, d)
 			return ctx.Err()
-		},
+		}}
+}
+
+// client is one that never waits, with the job's token unless change says otherwise.
+func (s *stage) client(change ...func(*Options)) *Client {
+	s.t.Helper()
+	o := Options{
+		Server: s.server(), GraphQLURL: s.GraphQLURL(), Repo: event.Repo{Owner: owner, Name: name, DefaultBranch: "main"},
+		Token: jobToken,
 	}
 	for _, c := range change {
 		c(&o)

@@ -69,11 +69,7 @@ func (w *Workflow) host(ctx context.Context, a *App) (host, error) {
 	if err != nil {
 		return host{}, err
 	}
-	read, err := a.as(in.ID)
-	if err != nil {
-		return host{}, err
-	}
-	r, _, err := read.api.Repositories.Get(ctx, w.repo.Owner, w.repo.Name)
+	r, _, err := a.as(in.ID).Repositories.Get(ctx, w.repo.Owner, w.repo.Name)
 	if err != nil {
 		return host{}, explain("reading the repository "+w.repo.String(), err)
 	}
@@ -107,8 +103,7 @@ func (a *App) Dispatch(ctx context.Context, installation int64, repo event.Repo,
 		return err
 	}
 	defer func() { _ = a.Revoke(context.WithoutCancel(ctx), token) }() // it ends by itself within the hour
-	c, err := newClient(Options{APIURL: a.o.APIURL, Repo: repo, Token: token.Value, Log: a.o.Log, Sleep: a.o.Sleep,
-		Timeout: a.o.Timeout})
+	c, err := newClient(Options{Server: a.o.Server, Repo: repo, Token: token.Value})
 	if err != nil {
 		return err
 	}
@@ -191,7 +186,7 @@ func (w *Workflow) examine(e *factCollector, a *App, self Self) {
 	h, err := w.host(e.ctx, a)
 	var content []byte
 	if err == nil {
-		content, err = a.File(e.ctx, in.ID, w.repo, path)
+		content, _, err = a.In(in.ID, w.repo).File(e.ctx, "", path)
 	}
 	switch page := a.o.Web() + "/" + name; {
 	case err != nil:

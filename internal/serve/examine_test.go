@@ -2,12 +2,18 @@ package serve
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
@@ -47,27 +53,56 @@ func TestExamineOnce(t *testing.T) {
 	}
 }
 
-// TestJudgeSettings: the page says where each value is from, and what this server does not allow.
-func TestJudgeSettings(t *testing.T) {
-	shared, own := []byte(`{"maxCostUsd": 30, "dispatch": "workflow"}`), []byte(`{"agent": {"command": "codex"}}`)
-	got, err := judge("acme", shared, own, config.Allowance{MaxCostUSD: 20})
-	if err != nil || got.agent != "codex" || !got.inWorkflow || len(got.notes) != 1 {
-		t.Fatalf("%+v %v", got, err)
-	}
-	from := map[string]string{}
-	for _, row := range got.rows {
-		from[row.Key] = row.Value + " " + row.From
-	}
-	for key, want := range map[string]string{"maxCostUsd": "20 " + config.Allowed,
-		"agent.command": `"codex" ` + config.SettingsFile, "review": "true default"} {
-		if from[key] != want {
-			t.Errorf("%s is %q, want %q", key, from[key], want)
-		}
-	}
-	if got, err := judge("acme", nil, own, config.Allowance{Agents: []string{"claude"}}); err == nil || len(got.rows) == 0 {
-		t.Errorf("what is not allowed: %+v %v", got, err)
-	}
-	if _, err := judge("acme", []byte(`{"agent": {"command": "/x"}}`), nil, config.Allowance{}); err == nil {
-		t.Error("an account names a program")
+// TestExamineSettings: the page says what is wrong with the settings of a repository, where each value is from, what this
+// server does not allow, and whether runs can start.
+func TestExamineSettings(t *testing.T) {
+	const shared, own = "acme/.github: ralph.json", config.SettingsFile
+	for _, c := range []struct {
+		name        string
+		shared, own string
+		allow       config.Allowance
+		granted     fake.Permissions
+		level, what string // of a finding
+		key, value  string // of a setting
+	}{
+		{name: "no file", level: "ok", what: "the defaults apply", key: "review", value: "true default"},
+		{name: "both", shared: `{"maxCostUsd": 30}`, own: `{"agent": {"command": "codex"}}`, level: "ok", what: shared + ", then " + own,
+			key: "agent.command", value: `"codex" ` + own},
+		{name: "the account's alone", shared: `{"maxCostUsd": 30}`, level: "ok", what: "settings: " + shared},
+		{name: "lowered", own: `{"maxCostUsd": 30}`, allow: config.Allowance{MaxCostUSD: 20}, level: "warning",
+			what: "this server allows 20", key: "maxCostUsd", value: "20 " + config.Allowed},
+		{name: "broken", own: "broken", level: "error", what: own},
+		{name: "not allowed", own: `{"agent": {"command": "codex"}}`, allow: config.Allowance{Agents: []string{"claude"}},
+			level: "error", what: "this server allows claude", key: "agent.command", value: `"codex" ` + own},
+		{name: "an account names a program", shared: `{"agent": {"command": "/x"}}`, level: "error", what: shared},
+		{name: "a key", level: "ok", what: "has a key for claude"},
+		{name: "no key", own: `{"agent": {"command": "codex"}}`, level: "error", what: "no key for codex"},
+		{name: "a workflow that nobody may start", own: `{"dispatch": "workflow"}`, granted: fake.Permissions(github.Needed(false, false)),
+			level: "error", what: "A workflow does the runs"},
+		{name: "a workflow", own: `{"dispatch": "workflow"}`, level: "ok", what: own},
+		{name: "GitHub away", own: "away", level: "warning", what: "GitHub has trouble of its own"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			hub, in := anApp(t, time.Now, fake.App{Owner: "acme", InstallationID: 70, Permissions: c.granted})
+			for repository, files := range map[string]map[string]string{".github": {config.OrganisationFile: c.shared}, "demo": {own: c.own}} {
+				must(t, hub.AddRepo("acme", repository, "main"))
+				maps.DeleteFunc(files, func(_, text string) bool { return text == "" })
+				_, err := hub.CommitFiles("acme", repository, "main", "settings", files)
+				must(t, err)
+			}
+			if c.own == "away" {
+				hub.Fail(fake.Fault{Match: "GET /repos/.../contents/...", Status: 502, Times: -1})
+			}
+			in.o.Allow = config.Allowances{"*": c.allow}
+			got := newSource(&parts{in.o, in.s, in}, launch.Models{Environ: []string{"ANTHROPIC_API_KEY=x"}}).doctorOf(t.Context(), "acme/demo")
+			if !slices.ContainsFunc(got.Doctor, func(f web.Finding) bool { return f.Level == c.level && strings.Contains(f.What, c.what) }) {
+				t.Errorf("no %s with %q: %+v", c.level, c.what, got.Doctor)
+			}
+			if c.key != "" && !slices.ContainsFunc(got.Settings, func(s web.Setting) bool {
+				return s.Key == c.key && s.Value+" "+s.From == c.value
+			}) {
+				t.Errorf("%s is not %q: %+v", c.key, c.value, got.Settings)
+			}
+		})
 	}
 }

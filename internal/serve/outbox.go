@@ -128,6 +128,7 @@ func (a *askers) decide(ctx context.Context, installation int64, ev event.Event)
 	if err != nil {
 		return bot.Decision{}, read, err
 	}
+	hub := app.In(installation, ev.Repo)
 	reads := bot.Reads{Event: ev, Rules: a.o.Rules, Gathered: true}
 	reads.Facts = event.Facts{Self: a.in.self(), Labeller: ev.Sender.Login, Permissions: map[string]event.Permission{}}
 	for _, login := range event.Identities(ev, reads.Facts.Labeller) {
@@ -136,7 +137,8 @@ func (a *askers) decide(ctx context.Context, installation int64, ev event.Event)
 			continue
 		}
 		may, err := a.may.of(ctx, name+" "+ev.Repo.String(), func(ctx context.Context) (string, error) {
-			return app.Permission(ctx, installation, ev.Repo, login)
+			may := hub.Permission(ctx, login)
+			return may.Level, may.Err
 		})
 		if err != nil {
 			return bot.Decision{}, read, err
@@ -145,7 +147,7 @@ func (a *askers) decide(ctx context.Context, installation int64, ev event.Event)
 	}
 	d := bot.Decide(reads)
 	if d.Step == bot.Refuse && ev.Comment != nil {
-		if err := app.React(ctx, installation, ev, "-1"); err != nil {
+		if err := hub.React(ctx, ev, "-1"); err != nil {
 			a.o.Log.Warn("a refusal is not visible on its comment", "comment", ev.Comment.ID, "error", err)
 		}
 	}

@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -41,26 +44,49 @@ func (v source) doctorOf(ctx context.Context, name string) web.Repository {
 		out.Doctor = []web.Finding{wrong(err)}
 		return out
 	}
-	owner := accountOf(name)
-	var read judged
-	report := app.Examine(ctx, repositoryOf(name), github.AppNeeds{
-		Permissions: github.Needed(false, false), Labels: []string{v.o.Rules.TriggerLabel},
-		OrganisationRepository: config.OrganisationRepository, OrganisationFile: config.OrganisationFile,
-		SettingsFile: config.SettingsFile, HasKey: v.models.HasKey,
-		Settings: func(shared, own []byte) (github.AppSettings, error) {
-			var err error
-			read, err = judge(owner, shared, own, v.o.Allow.Of(owner))
-			return github.AppSettings{Agent: read.agent, Dispatch: read.inWorkflow}, err
-		},
-	})
+	report := app.Examine(ctx, repositoryOf(name), []string{v.o.Rules.TriggerLabel})
 	for _, f := range report.Facts {
 		out.Doctor = append(out.Doctor, finding(f, v.o.GitHub.Web()))
 	}
-	for _, note := range read.notes {
-		out.Doctor = append(out.Doctor, web.Finding{Level: "warning", What: note})
+	if report.Installation.ID != 0 {
+		v.examineSettings(ctx, app, report, &out)
 	}
-	out.Settings = read.rows
 	return out
+}
+
+// examineSettings says whether the settings can be read and what is wrong with them, and whether runs can start: on this
+// server with a key of their agent, in a workflow with the permission to start it.
+func (v source) examineSettings(ctx context.Context, app *github.App, on github.AppReport, out *web.Repository) {
+	add := func(level, what, advice string) {
+		out.Doctor = append(out.Doctor, web.Finding{Level: level, What: what, Advice: advice, URL: addressIn(advice, v.o.GitHub.Web())})
+	}
+	found, err := v.settingsOf(ctx, app, on.Installation.ID, out.Name)
+	if err != nil {
+		add("warning", "settings: "+brief(err, 300), "")
+		return
+	}
+	for _, note := range found.notes {
+		add("warning", note, "")
+	}
+	if out.Settings = found.rows; found.mistake != nil {
+		add("error", "settings: "+safetext.OneLine(found.mistake.Error()), "Correct it on the default branch.")
+		return
+	}
+	add("ok", "settings: "+cmp.Or(strings.Join(found.files, ", then "), "no file, so the defaults apply"), "")
+	if found.Dispatch == config.InWorkflow {
+		if g := github.Grants(on.Self, on.Installation, github.Permissions{"actions": "write"}); len(g.Lacks) > 0 {
+			add("error", "permissions: A workflow does the runs, and the App cannot start it. "+g.Problem, g.Advice)
+		}
+		return
+	}
+	switch has, known := v.models.HasKey(found.Agent.Command); {
+	case !known:
+	case has:
+		add("ok", "this server has a key for "+found.Agent.Command, "")
+	default:
+		add("error", "this server has no key for "+found.Agent.Command,
+			"Give the server the key of its model, or name another agent in the settings.")
+	}
 }
 
 // finding is a fact as pages show it.
@@ -129,51 +155,59 @@ func (p *parts) grantOf(self github.Self, in github.AppInstallation) web.Finding
 	return web.Finding{Level: "error", What: g.Problem, Advice: g.Advice, URL: addressIn(g.Advice, p.o.GitHub.Web())}
 }
 
-// judged are the settings that a run of a repository would have.
-type judged struct {
-	rows       []web.Setting // as its page shows them
-	notes      []string      // what this server has lowered
-	agent      string
-	inWorkflow bool // a workflow of the repository does the runs
+// settings are those that a run of a repository would have.
+type settings struct {
+	config.Settings                // with what the account is allowed; the requested ones if that is refused
+	shared          []config.Layer // of the account's file; empty: none exists
+	files           []string       // that were read
+	rows            []web.Setting  // as the page shows them
+	notes           []string       // what this server has lowered
+	own             bool           // the mistake is in the repository's file, as its default branch has it
+	mistake         error          // in a file, or what is not allowed
+}
+
+// settingsOf reads the settings of a repository as they are now.
+func (p *parts) settingsOf(ctx context.Context, app *github.App, installation int64, name string) (settings, error) {
+	owner := accountOf(name)
+	shared, _, err := app.In(installation, event.Repo{Owner: owner, Name: config.OrganisationRepository}).File(ctx, "",
+		config.OrganisationFile)
+	if err != nil {
+		return settings{}, err
+	}
+	own, _, err := app.In(installation, repositoryOf(name)).File(ctx, "", config.SettingsFile)
+	return judge(owner, shared, own, p.o.Allow.Of(owner)), err
 }
 
 // judge holds the files of an account and a repository, nil for one that does not exist, against each other and what the
-// account is allowed. With an error about what is allowed, rows are the requested settings.
-func judge(owner string, shared, own []byte, allow config.Allowance) (judged, error) {
-	layers, err := layersOf(owner, shared, own)
-	if err != nil {
-		return judged{}, err
+// account is allowed.
+func judge(owner string, shared, own []byte, allow config.Allowance) (s settings) {
+	if shared != nil {
+		var layer config.Layer
+		if layer, s.mistake = config.Organisation(owner, shared); s.mistake != nil {
+			return s
+		}
+		s.shared = []config.Layer{layer}
 	}
+	layers := s.shared
+	if own != nil {
+		layers = append(slices.Clip(layers), config.Layer{Name: config.SettingsFile, JSON: own})
+	}
+	s.files = safetext.Map(layers, func(l config.Layer) string { return l.Name })
 	read, err := config.Explain(layers...)
 	if err != nil {
-		return judged{}, err
+		s.own, s.mistake = true, err
+		return s
 	}
 	given, notes, refused := allow.Apply(read)
 	if refused == nil {
 		read = given
 	}
 	rows, err := read.Rows(nil)
-	out := judged{notes: notes, agent: read.Settings.Agent.Command,
-		inWorkflow: read.Settings.Dispatch == config.InWorkflow}
 	for _, r := range rows {
-		out.rows = append(out.rows, web.Setting{Key: r.Key, Value: r.Value, From: r.From})
+		s.rows = append(s.rows, web.Setting{Key: r.Key, Value: r.Value, From: r.From})
 	}
-	return out, errors.Join(refused, err)
-}
-
-// layersOf are the files of an account and, last, of its repository; nil is one that does not exist.
-func layersOf(owner string, shared, own []byte) (layers []config.Layer, err error) {
-	if shared != nil {
-		layer, err := config.Organisation(owner, shared)
-		if err != nil {
-			return nil, err
-		}
-		layers = append(layers, layer)
-	}
-	if own != nil {
-		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: own})
-	}
-	return layers, nil
+	s.Settings, s.notes, s.mistake = read.Settings, notes, errors.Join(refused, err)
+	return s
 }
 
 // source is what is known of repositories.

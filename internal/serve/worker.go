@@ -241,49 +241,28 @@ func (w *worker) setPlace(ctx context.Context, app *github.App, row store.Run, e
 	if row.Kind == answerJob { // no settings matter to an answer
 		return nil
 	}
-	owner := accountOf(row.Repository)
-	shared, err := app.File(ctx, row.Installation, event.Repo{Owner: owner, Name: config.OrganisationRepository},
-		config.OrganisationFile)
+	read, err := w.settingsOf(ctx, app, row.Installation, row.Repository)
 	if err != nil {
 		return err
 	}
-	own, err := app.File(ctx, row.Installation, repositoryOf(row.Repository), config.SettingsFile)
-	if err != nil {
-		return err
-	}
-	layers, err := layersOf(owner, shared, own)
-	if err != nil {
-		o.Mistake = err.Error()
+	o.Settings = read.shared // the process reads the repository's of the base commit
+	if read.mistake != nil {
+		if !read.own || !o.Allow.Allows(config.OnServer) {
+			o.Mistake = read.mistake.Error()
+		}
 		return nil
 	}
-	if o.Settings = layers; own != nil { // which the process reads of the base commit
-		o.Settings = layers[:len(layers)-1]
-	}
-	read, err := config.Explain(layers...)
-	mistake := (*config.Error)(nil)
-	if errors.As(err, &mistake) && o.Allow.Allows(config.OnServer) {
-		return nil
-	}
-	if err == nil {
-		read, _, err = o.Allow.Apply(read)
-	}
-	if errors.As(err, &mistake) {
-		o.Mistake = err.Error()
-		return nil
-	}
-	gated := read.Settings.CIGate == config.WaitForCI
+	gated := read.CIGate == config.WaitForCI
 	switch {
-	case err != nil:
-		return err
 	case ev.Kind == event.Built && !gated:
 		return &settledError{declined, "the setting ciGate is off, so what other workflows find changes nothing"}
 	case gated: // the process decides before it reads the settings
 		o.Inputs["ci_gate"] = config.WaitForCI
 	}
-	if read.Settings.Dispatch != config.InWorkflow {
+	if read.Dispatch != config.InWorkflow {
 		return nil
 	}
-	err = dispatch(ctx, app, row.Installation, ev, read.Settings.Workflow)
+	err = dispatch(ctx, app, row.Installation, ev, read.Workflow)
 	if refused := (*github.DispatchError)(nil); errors.As(err, &refused) {
 		o.Mistake = refused.Why
 		return nil
@@ -303,7 +282,7 @@ func dispatch(ctx context.Context, app *github.App, installation int64, ev event
 		return err
 	}
 	if ev.Issue != nil { // what was started shows on the run's page as well
-		_ = app.React(ctx, installation, ev, "rocket")
+		_ = app.In(installation, ev.Repo).React(ctx, ev, "rocket")
 	}
 	return &settledError{web.Dispatched, "handed to the workflow " + workflow}
 }

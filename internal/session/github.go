@@ -181,8 +181,8 @@ func (p GitHub) Open(ctx context.Context, dry bool, log func(string, ...any)) (*
 	if p.Token == "" {
 		return nil, p.Tokenless()
 	}
-	hub, err := github.New(ctx, github.Options{APIURL: p.API, GraphQLURL: p.GraphQL, Repo: p.Repo, Token: p.Token,
-		AllowWorkflows: true, DryRun: dry, Log: log})
+	hub, err := github.New(ctx, github.Options{Server: github.Server{APIURL: p.API, Log: log}, GraphQLURL: p.GraphQL, Repo: p.Repo, Token: p.Token,
+		AllowWorkflows: true, DryRun: dry})
 	return hub, invalid.Mark(err)
 }
 
