@@ -1,9 +1,7 @@
 package github
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -25,89 +23,40 @@ func (c *Client) WriteFileByPull(ctx context.Context, branch, path string, conte
 	if err != nil {
 		return nil, err
 	}
-	p := proposal{c, branch, path, content}
-	if err := p.makeBranch(ctx, home.DefaultBranch); err != nil {
-		return nil, err
+	owner, name, from := c.o.Repo.Owner, c.o.Repo.Name, home.DefaultBranch
+	head, _, err := c.api.Git.GetRef(ctx, owner, name, "heads/"+from)
+	if statusIs(err, http.StatusNotFound) || statusIs(err, http.StatusConflict) {
+		return nil, &failed{fmt.Sprintf("making the branch %s: the branch %s has no commit yet; push a first one",
+			oneLine(branch), oneLine(from)), err}
 	}
-	if err := p.putFile(ctx, title); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, explain("reading the head of "+oneLine(from), err)
+	}
+	_, _, err = c.api.Git.CreateRef(ctx, owner, name, &github.Reference{
+		Ref: github.String("refs/heads/" + branch), Object: &github.GitObject{SHA: head.Object.SHA},
+	})
+	if err != nil && !refused(err) { // as it is for a branch that exists
+		return nil, explain("making the branch "+oneLine(branch), err)
+	}
+	if err := c.putFile(ctx, branch, path, content, title); err != nil {
+		return nil, explain(fmt.Sprintf("writing %s on %s", oneLine(path), oneLine(branch)), err)
 	}
 	return c.OpenPull(ctx, PullRequest{Title: title, Body: body, Head: branch, Base: home.DefaultBranch})
 }
 
-// proposal is a file that a branch is made for.
-type proposal struct {
-	*Client
-	branch, path string
-	content      []byte
-}
-
-// makeBranch makes the branch at another one's head; one of this name that exists stays where it is.
-func (p proposal) makeBranch(ctx context.Context, from string) error {
-	owner, name, doing := p.o.Repo.Owner, p.o.Repo.Name, "making the branch "+oneLine(p.branch)
-	head, _, err := p.api.Git.GetRef(ctx, owner, name, "heads/"+from)
-	if statusIs(err, http.StatusNotFound) || statusIs(err, http.StatusConflict) {
-		return &failed{fmt.Sprintf("%s: the branch %s has no commit yet; push a first one", doing, oneLine(from)), err}
-	}
-	if err != nil {
-		return explain("reading the head of "+oneLine(from), err)
-	}
-	there := func() (bool, error) {
-		_, _, err := p.api.Git.GetRef(ctx, owner, name, "heads/"+p.branch)
-		return err == nil, nil // made twice, GitHub refuses it
-	}
-	return explain(doing, p.post(ctx, func() error {
-		_, _, err := p.api.Git.CreateRef(ctx, owner, name, &github.Reference{
-			Ref: github.String("refs/heads/" + p.branch), Object: &github.GitObject{SHA: head.Object.SHA},
-		})
-		if refused(err) {
-			if made, _ := there(); made {
-				return nil
-			}
-		}
-		return err
-	}, there))
-}
-
 // putFile commits the file to the branch unless the branch has it with this content. A commit whose answer was lost, and
-// which the client has tried again, is refused as one of an older file: then the file is examined once more.
-func (p proposal) putFile(ctx context.Context, subject string) error {
-	doing := fmt.Sprintf("writing %s on %s", oneLine(p.path), oneLine(p.branch))
-	for look := 1; ; look++ {
-		sha, same, err := p.file(ctx)
-		if err != nil || same {
-			return explain(doing, err)
-		}
-		_, _, err = p.api.Repositories.CreateFile(ctx, p.o.Repo.Owner, p.o.Repo.Name, p.path,
-			&github.RepositoryContentFileOptions{
-				Message: &subject, Content: p.content, Branch: &p.branch, SHA: given(sha),
-			})
-		if err == nil {
-			return nil
-		}
-		if look < 2 && (refused(err) || statusIs(err, http.StatusConflict)) {
-			continue
-		}
-		if _, same, ferr := p.file(ctx); ferr == nil && same {
-			return nil
-		}
-		return explain(doing, err)
+// which was tried again, is refused as one of an older file: then the file is examined once more.
+func (c *Client) putFile(ctx context.Context, branch, path string, content []byte, subject string) error {
+	sha, text, err := c.content(ctx, branch, path)
+	if err != nil || sha != "" && text == string(content) {
+		return err
 	}
-}
-
-// file is the id of the file on the branch, empty if none exists, and whether it holds the content.
-func (p proposal) file(ctx context.Context) (sha string, same bool, err error) {
-	file, dir, _, err := p.api.Repositories.GetContents(ctx, p.o.Repo.Owner, p.o.Repo.Name, p.path,
-		&github.RepositoryContentGetOptions{Ref: p.branch})
-	if ErrGone(err) {
-		return "", false, nil
-	}
+	_, _, err = c.api.Repositories.CreateFile(ctx, c.o.Repo.Owner, c.o.Repo.Name, path,
+		&github.RepositoryContentFileOptions{Message: &subject, Content: content, Branch: &branch, SHA: given(sha)})
 	if err != nil {
-		return "", false, err
+		if sha, text, _ := c.content(ctx, branch, path); sha != "" && text == string(content) {
+			return nil
+		}
 	}
-	if dir != nil || file == nil {
-		return "", false, errors.New("a directory of this name is there; move it away")
-	}
-	text, err := file.GetContent()
-	return file.GetSHA(), err == nil && bytes.Equal([]byte(text), p.content), nil
+	return err
 }

@@ -40,7 +40,7 @@ func TestWriteFileByPullCannot(t *testing.T) {
 	t.Run("a directory of this name", func(t *testing.T) {
 		s := newStage(t, listing("dir", &[]string{"file"}))
 		_, err := s.client().WriteFileByPull(t.Context(), "b", "dir", []byte("x"), "T", "B")
-		fails(t, err, "a directory of this name is there; move it away")
+		fails(t, err, "it is no file; move what is there away")
 	})
 	t.Run("an empty repository", func(t *testing.T) {
 		s := newStage(t)

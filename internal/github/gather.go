@@ -135,24 +135,29 @@ func (c *Client) Issue(ctx context.Context, number int) (*event.Issue, error) {
 // File reads a file as a branch or a commit has it; ok is false if none exists. Only what GitHub sends in one piece is
 // read: at most 1 MiB.
 func (c *Client) File(ctx context.Context, ref, path string) (content []byte, ok bool, err error) {
-	file, _, _, err := c.api.Repositories.GetContents(ctx, c.o.Repo.Owner, c.o.Repo.Name, path,
-		&github.RepositoryContentGetOptions{Ref: ref})
-	doing := fmt.Sprintf("reading %s of %s", path, cmp.Or(ref, c.o.Repo.String()))
-	switch {
-	case ErrGone(err):
-		return nil, false, nil
-	case err != nil:
-		return nil, false, explain(doing, err)
-	case file == nil || file.GetType() != "file":
-		return nil, false, fmt.Errorf("%s: it is no file", doing)
-	case file.GetEncoding() == "none":
-		return nil, false, fmt.Errorf("%s: it has %d bytes, and GitHub sends at most 1048576", doing, file.GetSize())
-	}
-	text, err := file.GetContent()
-	if err != nil {
-		return nil, false, fmt.Errorf("%s: %w", doing, err)
+	sha, text, err := c.content(ctx, ref, path)
+	if err != nil || sha == "" {
+		return nil, false, explain(fmt.Sprintf("reading %s of %s", path, cmp.Or(ref, c.o.Repo.String())), err)
 	}
 	return []byte(text), true, nil
+}
+
+// content is the id of a file and what it holds; both are empty if none exists.
+func (c *Client) content(ctx context.Context, ref, path string) (sha, text string, err error) {
+	file, _, _, err := c.api.Repositories.GetContents(ctx, c.o.Repo.Owner, c.o.Repo.Name, path,
+		&github.RepositoryContentGetOptions{Ref: ref})
+	switch {
+	case ErrGone(err):
+		return "", "", nil
+	case err != nil:
+		return "", "", err
+	case file == nil || file.GetType() != "file":
+		return "", "", &failed{text: "it is no file; move what is there away, or name another path"}
+	case file.GetEncoding() == "none":
+		return "", "", &failed{text: fmt.Sprintf("it has %d bytes, and GitHub sends at most 1048576", file.GetSize())}
+	}
+	text, err = file.GetContent()
+	return file.GetSHA(), text, err
 }
 
 // fork reports whether a pull request's head is another repository; also true when that one is gone.
