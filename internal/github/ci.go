@@ -78,74 +78,39 @@ func (c *Client) Builds(ctx context.Context, sha string, ignore ...string) (CI, 
 	return judge(runs, statuses, ignore), nil
 }
 
+// verdicts are what words of check runs and statuses come to; all others are pending.
+var verdicts = map[string]CIState{"success": CIPassed, "neutral": CIPassed, "skipped": CIPassed,
+	"failure": CIFailed, "timed_out": CIFailed, "startup_failure": CIFailed, "error": CIFailed}
+
 // judge adds up what is said.
 func judge(runs []*github.CheckRun, statuses []*github.RepoStatus, ignore []string) CI {
-	var ci CI
-	said := 0
-	for _, r := range runs {
-		if ignored(ignore, r.GetName(), r.GetDetailsURL(), r.GetHTMLURL()) {
-			continue
+	ci := CI{State: CINone}
+	count := func(b Build, addresses ...string) {
+		switch verdict := verdicts[b.Conclusion]; {
+		case ignored(ignore, b.Name, addresses...):
+		case verdict == CIFailed:
+			ci.Failed, ci.State = append(ci.Failed, b), CIFailed
+		case verdict == CIPassed:
+			if ci.State == CINone {
+				ci.State = CIPassed
+			}
+		default:
+			if b.CheckRun != 0 && b.Conclusion != "" {
+				b.Name += " (" + b.Conclusion + ")"
+			}
+			if ci.Pending = append(ci.Pending, b.Name); ci.State != CIFailed {
+				ci.State = CIPending
+			}
 		}
-		said++
-		ci.count(r.GetName(), verdictOf(r.GetStatus(), r.GetConclusion()), r.GetConclusion(),
-			func() Build { return buildOf(r) })
+	}
+	for _, r := range runs {
+		count(buildOf(r), r.GetDetailsURL(), r.GetHTMLURL())
 	}
 	for _, s := range statuses {
-		if ignored(ignore, s.GetContext(), s.GetTargetURL()) {
-			continue
-		}
-		said++
-		ci.count(s.GetContext(), statusVerdict(s.GetState()), "", func() Build {
-			return Build{Name: s.GetContext(), Conclusion: s.GetState(), URL: s.GetTargetURL(),
-				Summary: safetext.ShortenBytes(s.GetDescription(), mostSummary)}
-		})
-	}
-	switch {
-	case len(ci.Failed) > 0:
-		ci.State = CIFailed
-	case len(ci.Pending) > 0:
-		ci.State = CIPending
-	case said > 0:
-		ci.State = CIPassed
-	default:
-		ci.State = CINone
+		count(Build{Name: s.GetContext(), Conclusion: s.GetState(), URL: s.GetTargetURL(),
+			Summary: safetext.ShortenBytes(s.GetDescription(), mostSummary)}, s.GetTargetURL())
 	}
 	return ci
-}
-
-func (ci *CI) count(name string, state CIState, conclusion string, build func() Build) {
-	switch state {
-	case CIFailed:
-		ci.Failed = append(ci.Failed, build())
-	case CIPending:
-		if conclusion != "" {
-			name += " (" + conclusion + ")"
-		}
-		ci.Pending = append(ci.Pending, name)
-	}
-}
-
-func verdictOf(status, conclusion string) CIState {
-	if status != "completed" {
-		return CIPending
-	}
-	switch conclusion {
-	case "success", "neutral", "skipped":
-		return CIPassed
-	case "failure", "timed_out", "startup_failure":
-		return CIFailed
-	}
-	return CIPending
-}
-
-func statusVerdict(state string) CIState {
-	switch state {
-	case "success":
-		return CIPassed
-	case "failure", "error":
-		return CIFailed
-	}
-	return CIPending
 }
 
 func buildOf(r *github.CheckRun) Build {
