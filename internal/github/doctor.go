@@ -177,12 +177,6 @@ func (e *factCollector) labels(want []string) {
 		"Make them, or let ralph do it.")
 }
 
-// demands are what a branch asks of who changes it, by protection and rulesets together.
-type demands struct {
-	checks         []string
-	signed, locked bool
-}
-
 // rule is one of a ruleset. It is read here because go-github fails on kinds that are newer than itself.
 type rule struct {
 	Type       string
@@ -236,20 +230,44 @@ func (c *Client) Refuses(ctx context.Context, branch string, exists, signed bool
 func (e *factCollector) rules(branch string) {
 	const what, ask = "branch rules",
 		"Look under Settings → Branches and Settings → Rules, or use a token of an administrator."
-	var d demands
 	protection, _, err := e.c.api.Repositories.GetBranchProtection(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, branch)
-	hidden := err != nil && !unprotected(err)
-	if err == nil {
-		d.protection(protection)
+	var checks []string // that a pull request takes, by protection and rulesets together
+	if c := protection.GetRequiredStatusChecks(); c != nil && c.Contexts != nil {
+		checks = slices.Clone(*c.Contexts)
 	}
+	signed := protection.GetRequiredSignatures().GetEnabled()
 	list, rerr := e.c.branchRules(e.ctx, branch)
-	if rerr == nil {
-		for _, r := range list {
-			d.rule(r)
+	for _, r := range list {
+		var p struct {
+			Named []struct{ Context string } `json:"required_status_checks"`
 		}
+		if r.Type == "required_status_checks" {
+			_ = json.Unmarshal(r.Parameters, &p) // none are named where that is another shape
+		}
+		for _, c := range p.Named {
+			checks = append(checks, c.Context)
+		}
+		signed = signed || r.Type == "required_signatures"
 	}
-	e.tell(what, branch, d)
-	if hidden {
+	before := len(e.report.Facts)
+	name := oneLine(branch)
+	if protection.GetLockBranch().GetEnabled() {
+		e.add(what, Problem, name+" is locked: nothing can be merged to it.", "Unlock it under Settings → Branches.")
+	}
+	if len(checks) > 0 && e.c.kind == JobToken {
+		slices.Sort(checks)
+		e.add(what, Warning, fmt.Sprintf("A pull request to %s takes the checks %s, which do not start on pushes with the "+
+			"job's own token.", name, oneLine(strings.Join(slices.Compact(checks), ", "))),
+			"Give ralph an App or a personal access token, or start them by hand.")
+	}
+	if signed {
+		e.add(what, Warning, "Commits on "+name+" must be signed.",
+			"Let ralph sign its commits, or squash its pull requests when merging.")
+	}
+	if len(e.report.Facts) == before {
+		e.add(what, OK, "Branch rules allow a pull request to "+name+".", "")
+	}
+	if err != nil && !unprotected(err) {
 		e.unread(what, err, ask)
 	}
 	if rerr != nil && !ErrGone(rerr) { // older servers have no rulesets
@@ -263,54 +281,6 @@ func unprotected(err error) bool {
 	var api *github.ErrorResponse
 	return errors.Is(err, github.ErrBranchNotProtected) || errors.As(err, &api) && ErrGone(err) &&
 		strings.Contains(api.Message, "Branch not protected")
-}
-
-func (d *demands) protection(p *github.Protection) {
-	if c := p.GetRequiredStatusChecks(); c != nil && c.Checks != nil {
-		for _, one := range *c.Checks {
-			d.checks = append(d.checks, one.Context)
-		}
-	} else if c != nil && c.Contexts != nil {
-		d.checks = append(d.checks, *c.Contexts...)
-	}
-	d.signed = d.signed || p.GetRequiredSignatures().GetEnabled()
-	d.locked = d.locked || p.GetLockBranch().GetEnabled()
-}
-
-func (d *demands) rule(r rule) {
-	var p struct {
-		Named []struct{ Context string } `json:"required_status_checks"`
-	}
-	switch r.Type {
-	case "required_status_checks":
-		_ = json.Unmarshal(r.Parameters, &p) // none are named where that is another shape
-		for _, c := range p.Named {
-			d.checks = append(d.checks, c.Context)
-		}
-	case "required_signatures":
-		d.signed = true
-	}
-}
-
-func (e *factCollector) tell(what, branch string, d demands) {
-	before := len(e.report.Facts)
-	branch = oneLine(branch)
-	if d.locked {
-		e.add(what, Problem, branch+" is locked: nothing can be merged to it.", "Unlock it under Settings → Branches.")
-	}
-	if len(d.checks) > 0 && e.c.kind == JobToken {
-		slices.Sort(d.checks)
-		e.add(what, Warning, fmt.Sprintf("A pull request to %s takes the checks %s, which do not start on pushes with the "+
-			"job's own token.", branch, oneLine(strings.Join(slices.Compact(d.checks), ", "))),
-			"Give ralph an App or a personal access token, or start them by hand.")
-	}
-	if d.signed {
-		e.add(what, Warning, "Commits on "+branch+" must be signed.",
-			"Let ralph sign its commits, or squash its pull requests when merging.")
-	}
-	if len(e.report.Facts) == before {
-		e.add(what, OK, "Branch rules allow a pull request to "+branch+".", "")
-	}
 }
 
 // actions says whether workflows run at all, and whether they may open pull requests.

@@ -3,6 +3,7 @@
 package github
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -228,25 +229,13 @@ func comment(c *github.IssueComment) event.Comment {
 	}
 }
 
-// later is when something happened by the payload, otherwise when the job got the event.
-func later(told, happened time.Time) time.Time {
-	if happened.IsZero() {
-		return told
-	}
-	return happened
-}
-
 // side is the issue side of a pull request. Its head is someone else's when that repository is another one, or is
 // gone.
 func side(p *github.PullRequest) *event.Issue {
 	head := p.GetHead().GetRepo().GetFullName()
-	out := &event.Issue{
-		Number: p.GetNumber(), Title: p.GetTitle(), Body: p.GetBody(), Author: actor(p.GetUser()), Pull: true,
-		Fork: head == "" || !strings.EqualFold(head, p.GetBase().GetRepo().GetFullName()), Closed: p.GetState() == "closed",
-	}
-	for _, l := range p.Labels {
-		out.Labels = append(out.Labels, l.GetName())
-	}
+	out := issue(&github.Issue{Number: p.Number, Title: p.Title, Body: p.Body, User: p.User, State: p.State, Labels: p.Labels,
+		PullRequestLinks: &github.PullRequestLinks{}})
+	out.Fork = head == "" || !strings.EqualFold(head, p.GetBase().GetRepo().GetFullName())
 	return out
 }
 
@@ -267,7 +256,7 @@ func ofReview(ev event.Event, p *github.PullRequestReviewEvent) (event.Event, er
 		return ev, errors.New("it holds no pull request or no review")
 	}
 	r := p.GetReview()
-	ev.Issue, ev.At = side(p.GetPullRequest()), later(ev.At, r.GetSubmittedAt().Time)
+	ev.Issue, ev.At = side(p.GetPullRequest()), cmp.Or(r.GetSubmittedAt().Time, ev.At)
 	ev.Review = &event.Review{
 		ID: r.GetID(), Author: actor(r.GetUser()), State: strings.ToLower(r.GetState()), Body: r.GetBody(),
 		Commit: r.GetCommitID(), At: ev.At,
