@@ -309,11 +309,6 @@ func (a *App) as(installation int64) *github.Client {
 	return api
 }
 
-// In is a client for a repository of an installation, to read and to react.
-func (a *App) In(installation int64, repo event.Repo) *Client {
-	return &Client{o: Options{Server: a.o.Server, Repo: repo}, api: a.as(installation), app: true, kind: AppToken}
-}
-
 // Budget is how many calls an installation may still make in this hour. All its tokens share it.
 type Budget struct {
 	Limit, Left int

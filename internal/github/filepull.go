@@ -38,25 +38,19 @@ func (c *Client) WriteFileByPull(ctx context.Context, branch, path string, conte
 	if err != nil && !refused(err) { // as it is for a branch that exists
 		return nil, explain("making the branch "+oneLine(branch), err)
 	}
-	if err := c.putFile(ctx, branch, path, content, title); err != nil {
+	sha, text, err := c.content(ctx, branch, path)
+	same := func() bool { return sha != "" && text == string(content) }
+	if err == nil && !same() {
+		_, _, err = c.api.Repositories.CreateFile(ctx, owner, name, path,
+			&github.RepositoryContentFileOptions{Message: &title, Content: content, Branch: &branch, SHA: given(sha)})
+		if err != nil { // it is refused as one of an older file when it was made by a try whose answer was lost
+			if sha, text, _ = c.content(ctx, branch, path); same() {
+				err = nil
+			}
+		}
+	}
+	if err != nil {
 		return nil, explain(fmt.Sprintf("writing %s on %s", oneLine(path), oneLine(branch)), err)
 	}
 	return c.OpenPull(ctx, PullRequest{Title: title, Body: body, Head: branch, Base: home.DefaultBranch})
-}
-
-// putFile commits the file to the branch unless the branch has it with this content. A commit whose answer was lost, and
-// which was tried again, is refused as one of an older file: then the file is examined once more.
-func (c *Client) putFile(ctx context.Context, branch, path string, content []byte, subject string) error {
-	sha, text, err := c.content(ctx, branch, path)
-	if err != nil || sha != "" && text == string(content) {
-		return err
-	}
-	_, _, err = c.api.Repositories.CreateFile(ctx, c.o.Repo.Owner, c.o.Repo.Name, path,
-		&github.RepositoryContentFileOptions{Message: &subject, Content: content, Branch: &branch, SHA: given(sha)})
-	if err != nil {
-		if sha, text, _ := c.content(ctx, branch, path); sha != "" && text == string(content) {
-			return nil
-		}
-	}
-	return err
 }

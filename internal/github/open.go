@@ -3,6 +3,8 @@ package github
 import (
 	"context"
 	"fmt"
+
+	"github.com/ralph-loop/ralph/internal/event"
 )
 
 // New makes a client. It calls GitHub only for an App, to find its installation and to make its first token.
@@ -48,4 +50,9 @@ func (c *Client) Revoke(ctx context.Context) error {
 		return nil
 	}
 	return c.made.Revoke(ctx)
+}
+
+// In is a client for a repository of an installation, to read and to react.
+func (a *App) In(installation int64, repo event.Repo) *Client {
+	return &Client{o: Options{Server: a.o.Server, Repo: repo}, api: a.as(installation), app: true, kind: AppToken}
 }

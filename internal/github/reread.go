@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"path"
 	"strconv"
-	"strings"
 
 	"github.com/google/go-github/v60/github"
 
@@ -149,34 +147,4 @@ func lastNumber(address string) (int, error) {
 		return 0, errors.New("GitHub does not say what it is on")
 	}
 	return n, nil
-}
-
-// DispatchError is why GitHub does not start a workflow, in one sentence that says what to do.
-type DispatchError struct{ Why string }
-
-func (e *DispatchError) Error() string { return e.Why }
-
-// dispatch is App.Dispatch with a token of the repository.
-func (c *Client) dispatch(ctx context.Context, file, branch string, inputs map[string]any) error {
-	_, err := c.api.Actions.CreateWorkflowDispatchEventByFileName(ctx, c.o.Repo.Owner, c.o.Repo.Name, file,
-		github.CreateWorkflowDispatchEventRequest{Ref: branch, Inputs: inputs})
-	var said *github.ErrorResponse
-	if !errors.As(err, &said) || said.Response == nil {
-		return explain("starting the workflow "+file, err)
-	}
-	why := strings.TrimSuffix(oneLine(said.Message), ".")
-	switch {
-	case statusIs(err, http.StatusNotFound):
-		why = fmt.Sprintf("The workflow %s does not exist: %s has no such file in .github/workflows. Add it, or change the "+
-			"setting workflow.", file, branch)
-	case statusIs(err, http.StatusUnprocessableEntity):
-		why = fmt.Sprintf("The workflow %s cannot be started: GitHub says “%s”. It needs workflow_dispatch under on:, with "+
-			"the input request.", file, why)
-	case ErrForbidden(err):
-		why = fmt.Sprintf("The workflow %s may not be started: GitHub says “%s”. Give the App the permission Actions: "+
-			"write, and accept it for the installation.", file, why)
-	default:
-		return explain("starting the workflow "+file, err)
-	}
-	return &DispatchError{why}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/google/go-github/v60/github"
 
 	"github.com/ralph-loop/ralph/internal/event"
 )
@@ -112,8 +113,33 @@ func (a *App) Dispatch(ctx context.Context, installation int64, repo event.Repo,
 			return err
 		}
 	}
-	return c.dispatch(ctx, file, repo.DefaultBranch, inputs)
+	_, err = c.api.Actions.CreateWorkflowDispatchEventByFileName(ctx, repo.Owner, repo.Name, file,
+		github.CreateWorkflowDispatchEventRequest{Ref: repo.DefaultBranch, Inputs: inputs})
+	var said *github.ErrorResponse
+	if !errors.As(err, &said) || said.Response == nil {
+		return explain("starting the workflow "+file, err)
+	}
+	why := strings.TrimSuffix(oneLine(said.Message), ".")
+	switch {
+	case statusIs(err, http.StatusNotFound):
+		why = fmt.Sprintf("The workflow %s does not exist: %s has no such file in .github/workflows. Add it, or change the "+
+			"setting workflow.", file, repo.DefaultBranch)
+	case statusIs(err, http.StatusUnprocessableEntity):
+		why = fmt.Sprintf("The workflow %s cannot be started: GitHub says “%s”. It needs workflow_dispatch under on:, with "+
+			"the input request.", file, why)
+	case ErrForbidden(err):
+		why = fmt.Sprintf("The workflow %s may not be started: GitHub says “%s”. Give the App the permission Actions: "+
+			"write, and accept it for the installation.", file, why)
+	default:
+		return explain("starting the workflow "+file, err)
+	}
+	return &DispatchError{why}
 }
+
+// DispatchError is why GitHub does not start a workflow, in one sentence that says what to do.
+type DispatchError struct{ Why string }
+
+func (e *DispatchError) Error() string { return e.Why }
 
 // jobClaims are what a token says of its job.
 type jobClaims struct {
