@@ -9,9 +9,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Weakened fails when the run made it easier to pass: thresholds lowered, rules switched off, warnings silenced, lines
-// that decide what checks run, code that asks whether it is tested. What was done to the tests themselves is found by
-// running them, in BaseTests. Whatever it finds must be accepted by name.
+// Weakened fails when the run made it easier to pass: thresholds lowered, rules switched off, warnings silenced, code that
+// asks whether it is tested. What was done to tests, and to what decides which of them run, is found by running them, in
+// BaseTests. Whatever it finds must be accepted by name.
 type Weakened struct {
 	Changes *diffscan.Changes
 	Hard    bool // only a person may accept what it finds
@@ -32,16 +32,13 @@ func (w *Weakened) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	if err != nil || d == nil {
 		return loop.Verdict{Pass: true}, err
 	}
-	found, partial, err := d.Weakenings(ctx)
-	if err != nil {
-		return loop.Verdict{}, err
-	}
+	found := d.Weakenings()
 	if len(found) == 0 {
-		return loop.Verdict{Pass: true, Reason: partial}, nil
+		return loop.Verdict{Pass: true, Reason: d.Partial}, nil
 	}
 	v := loop.Verdict{Reason: "the change weakens what judges it: " + diffscan.Count(found)}
-	if partial != "" {
-		v.Reason += "; " + partial
+	if d.Partial != "" {
+		v.Reason += "; " + d.Partial
 	}
 	v.Output = loop.Excerpt(listed(found))
 	for i, f := range found {

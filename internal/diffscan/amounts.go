@@ -119,3 +119,11 @@ func squeeze(lines []line, indented bool) string {
 	}
 	return b.String()
 }
+
+// OnlyJudges reports whether the change touches nothing but what judges: tests, settings, prose.
+func (d *Change) OnlyJudges() bool {
+	return !slices.ContainsFunc(d.Names, func(name string) bool {
+		return !isTest(name) && !isSetting(name) && !prose.MatchString(name) && !fixtures.MatchString(name) &&
+			!matchesAny(keptFiles, name)
+	})
+}

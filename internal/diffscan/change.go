@@ -92,8 +92,7 @@ func (c *Changes) Between(ctx context.Context, from, to string) (*Change, error)
 	if err != nil {
 		return nil, err
 	}
-	files, unread := parsePatch(text, whole)
-	d := newChange(from, to, names, files)
+	d := newChange(from, to, names, parsePatch(text, whole))
 	d.file, d.Marked = c.File, !whole || strings.Contains(text, secret.MarkWord)
 	left, err := d.reveal(ctx)
 	if err != nil {
@@ -103,7 +102,7 @@ func (c *Changes) Between(ctx context.Context, from, to string) (*Change, error)
 	case !whole && left > 0:
 		d.Partial = fmt.Sprintf("the change is larger than %d MiB, and %d files of it were not looked through",
 			PatchBytes>>20, left)
-	case unread > 0 && left > 0:
+	case left > 0:
 		d.Partial = fmt.Sprintf("the change of %d files could not be read, and was not looked through", left)
 	}
 	c.last = d
@@ -195,9 +194,9 @@ type line struct {
 	text string
 }
 
-// parsePatch reads a patch file by file, so that one that cannot be read costs no other. unread counts those. The last
-// file of a cut patch is one of them, even if its beginning can be read: the lines that were cut off are unknown.
-func parsePatch(text string, whole bool) (files []*fileDiff, unread int) {
+// parsePatch reads a patch file by file, so that one that cannot be read costs no other. The last file of a cut patch is
+// left out, even if its beginning can be read: the lines that were cut off are unknown.
+func parsePatch(text string, whole bool) (files []*fileDiff) {
 	for len(text) > 0 {
 		part := text
 		// In a patch every line of content begins with its sign, so only a header can begin like this.
@@ -205,14 +204,11 @@ func parsePatch(text string, whole bool) (files []*fileDiff, unread int) {
 			part = text[:i+2]
 		}
 		text = text[len(part):]
-		f, ok := parseFile(part)
-		if !ok || !whole && text == "" {
-			unread++
-			continue
+		if f, ok := parseFile(part); ok && (whole || text != "") {
+			files = append(files, f)
 		}
-		files = append(files, f)
 	}
-	return files, unread
+	return files
 }
 
 func parseFile(part string) (*fileDiff, bool) {

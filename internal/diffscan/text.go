@@ -2,9 +2,7 @@ package diffscan
 
 import (
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/regex"
@@ -16,19 +14,6 @@ const lineBytes = 4 << 10 // of a line that is examined; no one writes longer on
 // clip shortens a line that is examined.
 func clip(text string) string { return text[:min(len(text), lineBytes)] }
 
-func indent(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
-
-// group is what the first group of a match holds that holds anything.
-func group(p *pattern, text string) string {
-	m := p.FindStringSubmatch(text)
-	for i := 1; i < len(m); i++ {
-		if m[i] != "" {
-			return m[i]
-		}
-	}
-	return ""
-}
-
 func all(patterns ...string) (list []*pattern) {
 	for _, p := range patterns {
 		list = append(list, lazy(p))
@@ -39,14 +24,6 @@ func all(patterns ...string) (list []*pattern) {
 func isComment(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasPrefix(text, "#") || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "<!--")
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
-}
-
-func holdsAny(text string, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
 // quote writes foreign text into a message.

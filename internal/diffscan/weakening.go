@@ -1,11 +1,23 @@
 package diffscan
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
+
+// Weakenings finds everything that was made weaker, in the order of kinds and files.
+func (d *Change) Weakenings() []Weakening {
+	found := slices.Concat(d.lowered(), d.silenced(), d.asked())
+	slices.SortStableFunc(found, func(a, b Weakening) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return found
+}
 
 // Weakening is one thing that was made weaker.
 type Weakening struct {
@@ -20,8 +32,7 @@ type Weakening struct {
 type weakeningKind int
 
 const (
-	steering weakeningKind = iota
-	lowered
+	lowered weakeningKind = iota
 	silenced
 	asking
 	weakeningKinds
@@ -29,8 +40,7 @@ const (
 
 // counted says what there are n of, of each kind.
 var counted = [weakeningKinds][2]string{
-	{"place that decides what checks run", "places that decide what checks run"},
-	{"threshold or rule lowered", "thresholds or rules lowered"},
+	{"threshold lowered", "thresholds lowered"},
 	{"warning silenced", "warnings silenced"},
 	{"place where code asks whether it is tested", "places where code asks whether it is tested"},
 }
@@ -55,7 +65,6 @@ func Count(weakenings []Weakening) string {
 
 // aSilencer keeps a tool from speaking of one place.
 type aSilencer struct {
-	kind    string
 	endings string // of the files in which it means something; empty: where settings and commands stand
 	code    bool   // it is no comment
 	pattern *pattern
@@ -64,85 +73,228 @@ type aSilencer struct {
 const scripts = ".js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte "
 
 var silencers = []aSilencer{
-	{"nolint", ".go ", false, lazy(`//\s*nolint\b|//\s*#nosec\b|//lint:ignore\b`)},
-	{"noqa", ".py .pyi ", false, lazy(
+	{".go ", false, lazy(`//\s*nolint\b|//\s*#nosec\b|//lint:ignore\b`)},
+	{".py .pyi ", false, lazy(
 		`#\s*(?:noqa|NOQA)\b|#\s*pylint:\s*disable|#\s*type:\s*ignore|#\s*pyright:\s*ignore|#\s*pragma:\s*no cover|#\s*nosec\b|#\s*ruff:\s*noqa`)},
-	{"eslint", scripts, false, lazy(
+	{scripts, false, lazy(
 		`\beslint-disable|@ts-(?:ignore|expect-error|nocheck)\b|(?:istanbul|c8|v8) ignore\b|biome-ignore\b`)},
-	{"allow", ".rs ", true, lazy(`^\s*#!?\[\s*(?:allow|expect)\(`)},
-	{"suppress", ".java .kt .kts .groovy .scala ", true, lazy(`^\s*@Suppress(?:Warnings|FBWarnings|Lint)?\(`)},
-	{"nosonar", ".java .kt .kts .groovy .scala .cs ", false, lazy(`//\s*NOSONAR|//\s*noinspection`)},
-	{"rubocop", ".rb ", false, lazy(`rubocop:\s*(?:disable|todo)|:nocov:`)},
-	{"phpstan", ".php ", false, lazy(`@phpstan-ignore|phpcs:(?:ignore|disable)|@psalm-suppress|@codeCoverageIgnore`)},
-	{"pragma", ".cs ", true, lazy(`^\s*#pragma warning disable|\[SuppressMessage\(|\[ExcludeFromCodeCoverage`)},
-	{"shellcheck", ".sh .bash ", false, lazy(`#\s*shellcheck disable`)},
-	{"|| true", "", true,
+	{".rs ", true, lazy(`^\s*#!?\[\s*(?:allow|expect)\(`)},
+	{".java .kt .kts .groovy .scala ", true, lazy(`^\s*@Suppress(?:Warnings|FBWarnings|Lint)?\(`)},
+	{".java .kt .kts .groovy .scala .cs ", false, lazy(`//\s*NOSONAR|//\s*noinspection`)},
+	{".rb ", false, lazy(`rubocop:\s*(?:disable|todo)|:nocov:`)},
+	{".php ", false, lazy(`@phpstan-ignore|phpcs:(?:ignore|disable)|@psalm-suppress|@codeCoverageIgnore`)},
+	{".cs ", true, lazy(`^\s*#pragma warning disable|\[SuppressMessage\(|\[ExcludeFromCodeCoverage`)},
+	{".sh .bash ", false, lazy(`#\s*shellcheck disable`)},
+	{"", true,
 		lazy(
 			`\|\|\s*(?:true|:|exit 0)(?:\s|$|["';)])|;\s*(?:true|exit 0)\s*["']?\s*$|^\s*set \+e\b|continue-on-error:\s*true|allow_failure:\s*true|^\t-\S`)},
+	{"", true, lazy(
+		`["']strict\w*["']\s*:\s*false|["']no[A-Z]\w+["']\s*:\s*false|\b(?:ignore_errors|ignore_missing_imports)\s*=\s*[Tt]rue|\bissues-exit-code:\s*0|\bdisable-all:\s*true|^\s*default:\s*none|` +
+			`^\s*Enabled:\s*false|\bignoreFailures\s*=\s*true|failOnViolation\s*=\s*false|<(?:skipTests|skip|testFailureIgnore|skipITs)>\s*true|-D(?:skipTests|maven\.test\.skip|maven\.test\.failure\.ignore)\b|[pP]assWithNoTests|check-coverage["']?\s*:\s*false|` +
+			`--(?:ignore|deselect)[= ]|(?:^|\s)-k ["']?not\b|--no-cov\b|-p no:|--no-verify\b|--exit-zero\b|--testPathIgnorePatterns|-tags[= ]|-short\b|-skip[= ]|--skip[= ]`)},
+	{"", true, lazy(
+		`["']([@\w/-]+)["']\s*:\s*\[?\s*(?:["'](?:off|warn)["']|0\b)|^\s*([@\w/-]+)\s*:\s*\[?\s*(?:["'](?:off|warn)["']|off\b)`)},
 }
 
-// silenced finds added lines that keep a tool quiet. As many lines of the same kind as went away are set against them:
-// they were moved, those with the same words first.
-func (d *Change) silenced() (weakenings []Weakening) {
-	added, old := map[string][]Weakening{}, map[string][]string{}
+// silenced finds added lines that keep a tool quiet. A silencer that went away is set against each: the line was moved or
+// edited; against one with the same words first.
+func (d *Change) silenced() (found []Weakening) {
+	type silencing struct {
+		silencer string
+		Weakening
+	}
+	var added []silencing
+	gone := map[string]int{} // silencers, and lines with them
 	for _, f := range d.files {
-		if len(f.hunks) == 0 || foreign.MatchString(f.name) || fixtures.MatchString(f.name) || prose.MatchString(f.name) {
+		if foreign.MatchString(f.name) || fixtures.MatchString(f.name) || prose.MatchString(f.name) {
 			continue
 		}
 		setting := isSetting(f.name)
 		for _, h := range f.hunks {
 			for _, l := range h.old {
-				if kind := silencer(f.name, l.text, setting); kind != "" {
-					old[kind] = append(old[kind], silencing(l))
+				for _, s := range silencersIn(f.name, l.text, setting) {
+					gone[s]++
+					gone[s+quote(l.text)]++
 				}
 			}
 			for _, l := range h.new {
-				if kind := silencer(f.name, l.text, setting); kind != "" {
-					added[kind] = append(added[kind], Weakening{kind: silenced, File: f.name, Line: l.n, Message: silencing(l)})
+				for _, s := range silencersIn(f.name, l.text, setting) {
+					added = append(added, silencing{s, Weakening{kind: silenced, File: f.name, Line: l.n,
+						Message: "silences what judges: " + quote(l.text)}})
 				}
 			}
 		}
 	}
-	for _, kind := range sortedKeys(added) {
-		left := map[string]int{}
-		for _, message := range old[kind] {
-			left[message]++
-		}
-		gone := len(old[kind])
-		fresh := slices.DeleteFunc(added[kind], func(h Weakening) bool {
-			left[h.Message]--
-			if left[h.Message] >= 0 {
-				gone--
-				return true
-			}
+	added = slices.DeleteFunc(added, func(s silencing) bool {
+		line := s.silencer + strings.TrimPrefix(s.Message, "silences what judges: ")
+		if gone[line]--; gone[line] < 0 {
 			return false
-		})
-		weakenings = append(weakenings, fresh[min(gone, len(fresh)):]...)
+		}
+		gone[s.silencer]--
+		return true
+	})
+	for _, s := range added {
+		if gone[s.silencer]--; gone[s.silencer] < 0 {
+			found = append(found, s.Weakening)
+		}
+	}
+	return slices.Compact(found)
+}
+
+// silencersIn are the parts of a line that keep a tool quiet.
+func silencersIn(name, text string, setting bool) (all []string) {
+	text = clip(text)
+	_, comment := splitComment(name, text)
+	for _, s := range silencers {
+		in := path.Ext(name) != "" && strings.Contains(s.endings, strings.ToLower(path.Ext(name))+" ")
+		if s.endings == "" {
+			in = setting && !isComment(text)
+		}
+		if of := map[bool]string{true: text, false: comment}[s.code]; in {
+			all = append(all, s.pattern.FindAllString(of, 20)...)
+		}
+	}
+	return all
+}
+
+// thresholds match a limit: its name and its number.
+var thresholds = all(
+	`(--cov-fail-under|--fail-under(?:-\w+)?|--min(?:-coverage|-msi|-covered-msi)?|--(?:branches|functions|lines|statements))[= ](\d+(?:\.\d+)?)`,
+	`\b(fail[_-]under|minimum_coverage(?:_by_file)?|minCoverage|minMsi|minCoveredMsi)["']?\s*[:=( ]\s*(?:line:\s*)?(\d+(?:\.\d+)?)`,
+	`["']?\b(branches|functions|lines|statements)["']?\s*:\s*(\d+(?:\.\d+)?)`,
+	`<(minimum|Threshold|minimumCoverage|mutationThreshold|coverageThreshold)>(\d+(?:\.\d+)?)`,
+	`\b(minimum)\s*=\s*"?(\d+(?:\.\d+)?)`,
+	`[/-]p:(Threshold)=(\d+)`,
+	`\b(target)["']?\s*:\s*["']?(\d+(?:\.\d+)?)%`,
+	`(?i)\b(\w*cov(?:erage)?_?(?:min|minimum|threshold|limit)\w*|min(?:imum)?_?cov(?:erage)?|coverage-threshold|threshold-(?:total|file|package))["']?\s*[:=]+\s*["']?(\d+(?:\.\d+)?)`,
+	`^\s*(total|file|package)\s*:\s*(\d+)\s*$`,
+)
+
+// ceilings are limits that are lowered by a greater number.
+var ceilings = all(`(--max-warnings)[= ](\d+)`, `["']?\b(max-complexity|max-warnings)["']?\s*[:=]\s*(\d+)`)
+
+// loosens matches the key of a list that names what is no longer judged.
+var loosens = lazy(`^\s*["']?(?:extend[-_])?(?:ignore|ignores|(?:per[-_]file[-_])?ignores|disable|disabled|disable_error_code|exclude|excludes|exclude-dirs|exclude-files|skip-dirs|skip-files|exclude-functions|` +
+	`omit|ignorePatterns|ignoreErrors|Exclude)["']?\s*[:=]`)
+
+// lowered finds settings of both commits that judge less now: easier thresholds, and lists that leave something out.
+func (d *Change) lowered() (found []Weakening) {
+	for _, f := range d.files {
+		if !isSetting(f.name) || f.added || f.deleted {
+			continue
+		}
+		add := func(n int, format string, args ...any) {
+			found = append(found, Weakening{kind: lowered, File: f.name, Line: n, Message: fmt.Sprintf(format, args...)})
+		}
+		var old, now []line
+		for _, h := range f.hunks {
+			old, now = append(old, h.old...), append(now, h.new...)
+		}
+		compareLimits(old, now, thresholds, 1, add)
+		compareLimits(old, now, ceilings, -1, add)
+		for _, l := range now {
+			key := loosens.FindString(clip(l.text))
+			if key != "" && !slices.ContainsFunc(old, func(o line) bool { return strings.HasPrefix(o.text, key) }) {
+				add(l.n, "something is left out now: %s", quote(l.text))
+			}
+		}
+	}
+	return found
+}
+
+// compareLimits finds the limits that are easier; sign says in which direction that is.
+func compareLimits(before, after []line, patterns []*pattern, sign float64, add func(n int, format string, args ...any)) {
+	old, now := limits(before, patterns), limits(after, patterns)
+	for _, key := range slices.Sorted(maps.Keys(old)) {
+		a, b := old[key], now[key]
+		if len(b) < len(a) {
+			add(0, "the threshold %s of %v is gone", quote(key), a[0].value)
+			continue
+		}
+		for i := range a {
+			if (b[i].value-a[i].value)*sign < 0 {
+				add(b[i].n, "the threshold %s went from %v to %v", quote(key), a[i].value, b[i].value)
+			}
+		}
+	}
+}
+
+type limit struct {
+	n     int
+	value float64
+}
+
+func limits(lines []line, patterns []*pattern) map[string][]limit {
+	found := map[string][]limit{}
+	for _, l := range lines {
+		if isComment(l.text) {
+			continue
+		}
+		for _, p := range patterns {
+			for _, m := range p.FindAllStringSubmatch(clip(l.text), 10) {
+				if value, err := strconv.ParseFloat(m[2], 64); err == nil {
+					found[m[1]] = append(found[m[1]], limit{l.n, value})
+				}
+			}
+		}
+	}
+	return found
+}
+
+var (
+	// asksForTests matches code that asks whether tests run it, or whether it runs in a build.
+	asksForTests = lazy(strings.Join([]string{
+		`\btesting\.Testing\(\)`, `flag\.Lookup\("test\.`, `os\.Args\[0\].*\btest\b|"\.test"\)`,
+		`PYTEST_(?:CURRENT_TEST|VERSION|XDIST_WORKER)`,
+		`["'](?:_?pytest|unittest|nose2?)(?:\.\w+)*["']\s+in\s+(?:\w+\.)*sys\.modules`,
+		`sys\.modules\b.*["'](?:_?pytest|unittest)`,
+		`\bNODE_TEST_CONTEXT\b`, `\b(?:JEST|VITEST|MOCHA)_WORKER_ID\b`, `\benv\.VITEST\b`,
+		`typeof\s+(?:jest|describe|vi)\b`,
+		`NODE_ENV["'\])]*\s*===?\s*["']test["']`,
+		`\bcfg!\(\s*test\s*\)|#\[cfg\(not\(test\)\)\]`, `\bdefined\?\(?\s*(?:::)?(?:RSpec|Minitest|Test::Unit)\b`,
+		`\bHARNESS_(?:ACTIVE|VERSION)\b`, `\bBATS_(?:TEST|VERSION|RUN)\w*`, `\bPHPUNIT_\w+|class_exists\(.*\bPHPUnit\b`,
+		`Class\.forName\("(?:org\.junit|org\.testng|junit\.)`, `getStackTrace\(\).*\b(?:junit|testng)\b`,
+		`XCTestConfigurationFilePath|NSClassFromString\("XCTest`, `\bMix\.env\(?\)?\s*==\s*:test\b`,
+		`\bprocess\.env\.CI\b`, `\benviron(?:\.get\(|\[)\s*["']CI["']`, `\b[gG]etenv\(\s*["']CI["']|\bLookupEnv\("CI"\)`,
+		`\bENV(?:\.fetch\(|\[)["']CI["']`,
+	}, "|"))
+	// beside matches files in which such a question is no wonder: tests, and settings of tools.
+	beside = lazy(`(?:^|/)(?:tests?|specs?|t|__tests__|e2e|testing|testutils?|test_?support|cypress)/|` +
+		`(?:^|/)(?:conftest|test_[^/]*|setup[^/]*|[^/]*_test|` +
+		`[^/]*_spec|[^/]*[.-](?:test|spec|setup|config|conf|stories))\.\w+$|\.(?:t|bats)$|` +
+		`(?:Test|Tests|TestCase|IT|Spec)\.\w+$|\.\w+rc\.[cm]?[jt]s$`)
+)
+
+// asked finds new code that asks whether it is being tested: it may do there what it does nowhere else.
+func (d *Change) asked() (weakenings []Weakening) {
+	old := d.takenOut()
+	for _, f := range d.files {
+		if commentsOf[strings.ToLower(path.Ext(f.name))] == "" || beside.MatchString(f.name) || isSetting(f.name) ||
+			foreign.MatchString(f.name) || fixtures.MatchString(f.name) || prose.MatchString(f.name) {
+			continue
+		}
+		for _, h := range f.hunks {
+			for _, l := range h.new {
+				text := clip(l.text)
+				if code, _ := splitComment(f.name, text); asksForTests.MatchString(code) && !old[strings.TrimSpace(text)] {
+					weakenings = append(weakenings, Weakening{kind: asking, File: f.name, Line: l.n,
+						Message: "the code asks whether tests or a build run it: " + quote(text)})
+				}
+			}
+		}
 	}
 	return weakenings
 }
 
-// hints: one of them is in every line that a silencer matches.
-var hints = strings.Fields("nolint nosec lint: noqa NOQA type: isable gnore xpect nocheck cover allow uppress " +
-	"NOSONAR noinspection ubocop nocov true || exit continue-on ExcludeFrom +e")
-
-// silencer is the kind of silencer that a line is, empty for other lines.
-func silencer(name, text string, setting bool) string {
-	text = clip(text)
-	if !holdsAny(text, hints) && !strings.HasPrefix(text, "\t-") {
-		return ""
-	}
-	_, comment := splitComment(name, text)
-	for _, s := range silencers {
-		in := strings.Contains(s.endings, strings.ToLower(path.Ext(name))+" ") && path.Ext(name) != ""
-		if s.endings == "" {
-			in = setting && !isComment(text)
-		}
-		if of := map[bool]string{true: text, false: comment}[s.code]; in && s.pattern.MatchString(of) {
-			return s.kind
+// takenOut are the lines that the change has taken out anywhere, trimmed.
+func (d *Change) takenOut() map[string]bool {
+	old := map[string]bool{}
+	for _, f := range d.files {
+		for _, h := range f.hunks {
+			for _, l := range h.old {
+				old[strings.TrimSpace(clip(l.text))] = true
+			}
 		}
 	}
-	return ""
+	return old
 }
-
-func silencing(l line) string { return "silences what judges: " + quote(l.text) }
