@@ -67,23 +67,42 @@ func (d *Result) add(more Result) {
 	d.Notes = append(d.Notes, more.Notes...)
 }
 
-// hard adds a check that builds, that tests, or that the owner has given a name.
-func (d *Result) hard(at stage, command, why string) {
-	d.Checks = append(d.Checks, Check{command, why, config.Hard, at, ""})
+// hard adds a check that builds, that tests, or that the owner has given a name. Like soft, locked and installs it adds
+// nothing when nothing shows it, which an empty why says, and reports whether it has added something.
+func (d *Result) hard(at stage, command, why string) bool {
+	return d.check(Check{command, why, config.Hard, at, ""})
 }
 
 // soft adds a tool of which only the configuration is there. Which version of it is meant, and whether the repository
 // passes it, no one has said: it warns.
-func (d *Result) soft(at stage, command, why string) {
-	d.Checks = append(d.Checks, Check{command, why, config.Soft, at, ""})
+func (d *Result) soft(at stage, command, why string) bool {
+	return d.check(Check{command, why, config.Soft, at, ""})
+}
+
+// named adds the first of the names that ok is true of: as the last word of a command, and of what shows it.
+func (d *Result) named(at stage, command, why string, names []string, ok func(name string) bool) bool {
+	i := slices.IndexFunc(names, ok)
+	return i >= 0 && d.hard(at, command+names[i], why+names[i])
+}
+
+func (d *Result) check(c Check) bool {
+	if c.Why != "" {
+		d.Checks = append(d.Checks, c)
+	}
+	return c.Why != ""
 }
 
 // locked adds what installs exactly what a lock file says.
-func (d *Result) locked(command, why string) { d.Setup = append(d.Setup, Step{command, why, true}) }
+func (d *Result) locked(command, why string) bool { return d.step(Step{command, why, true}) }
 
 // installs adds what installs what a manifest asks for.
-func (d *Result) installs(command, why string) {
-	d.Setup = append(d.Setup, Step{command, why, false})
+func (d *Result) installs(command, why string) bool { return d.step(Step{command, why, false}) }
+
+func (d *Result) step(s Step) bool {
+	if s.Why != "" {
+		d.Setup = append(d.Setup, s)
+	}
+	return s.Why != ""
 }
 
 func (d *Result) note(sentence string) { d.Notes = append(d.Notes, sentence) }
@@ -100,6 +119,25 @@ func (s topFiles) first(names ...string) string {
 
 func (s topFiles) has(name string) bool { _, ok := s[name]; return ok }
 
+// there is what the first of the names that exists shows: "go.mod is there"; "" none exists.
+func (s topFiles) there(names ...string) string { return shows(s.first(names...), "is there") }
+
+// both is what a name shows together with the first of others: "pom.xml and mvnw are there"; "" when either is missing.
+func (s topFiles) both(beside string, names ...string) string {
+	if !s.has(beside) {
+		return ""
+	}
+	return shows(s.first(names...), "and "+beside+" are there")
+}
+
+// shows is what a file shows; "" without one.
+func shows(name, what string) string {
+	if name == "" {
+		return ""
+	}
+	return name + " " + what
+}
+
 // ending are the names that end so, sorted.
 func (s topFiles) ending(suffixes ...string) []string {
 	var found []string
@@ -113,8 +151,13 @@ func (s topFiles) ending(suffixes ...string) []string {
 	return found
 }
 
-// says reports whether a file's content matches.
-func (s topFiles) says(name string, p *pattern) bool { return p.Match(s[name]) }
+// says is what a file shows whose content matches: "Gemfile names rails"; "" when it does not match.
+func (s topFiles) says(name string, p *pattern, what string) string {
+	if !p.Match(s[name]) {
+		return ""
+	}
+	return shows(name, what)
+}
 
 var wholeName = lazy(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,79}$`)
 

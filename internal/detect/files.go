@@ -133,6 +133,14 @@ func (t table) at(name string) table {
 // has reports whether a table stands under a dotted name, even an empty one.
 func (t table) has(name string) bool { return t.at(name) != nil }
 
+// shows is what a file shows that has a table under a dotted name; "" without one.
+func (t table) shows(file, name string) string {
+	if !t.has(name) {
+		return ""
+	}
+	return file + " has a table " + name
+}
+
 // requirements are files of pip that name what tests need, besides the first, which names what the program needs.
 var requirements = []string{"requirements.txt", "requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt",
 	"requirements-test.txt", "requirements_test.txt", "test-requirements.txt"}

@@ -5,8 +5,6 @@ import (
 	"strings"
 )
 
-var golangciConfigs = []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"}
-
 // goProject is one module, or with a go.work several.
 func goProject(files topFiles) (d Result) {
 	packages, why := "", ""
@@ -22,9 +20,8 @@ func goProject(files topFiles) (d Result) {
 		}
 		packages, why = "./...", "go.mod is there"
 	}
-	if config := files.first(golangciConfigs...); config != "" {
-		d.soft(atLint, "golangci-lint run "+packages, config+" is there")
-	}
+	d.soft(atLint, "golangci-lint run "+packages,
+		files.there(".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"))
 	d.hard(atTypes, "go build "+packages, why)
 	d.hard(atTypes, "go vet "+packages, why)
 	d.hard(atTest, "go test "+packages, why)

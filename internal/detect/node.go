@@ -2,7 +2,6 @@ package detect
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
@@ -23,17 +22,6 @@ var packagers = []packager{
 	{"npm", []string{"package-lock.json", "npm-shrinkwrap.json"}, "npm ci", "npm install --no-package-lock", true},
 }
 
-// scripts are the names that make a check, by stage; of each list, the first that exists.
-var scripts = []struct {
-	at    stage
-	names []string
-}{
-	{atFormat, []string{"format:check", "check:format", "fmt:check", "format-check"}},
-	{atLint, []string{"lint"}},
-	{atTypes, []string{"typecheck", "type-check", "check-types", "check:types", "types:check"}},
-	{atBuild, []string{"build"}},
-}
-
 // nodeProject takes scripts by their names. The field packageManager says which program runs them, then the lock file;
 // the default is npm.
 func nodeProject(files topFiles) (d Result) {
@@ -47,14 +35,13 @@ func nodeProject(files topFiles) (d Result) {
 	p, lock, why := packagerOf(files, manifest)
 	p.install(files, manifest, lock, why, &d)
 	bodies := texts(manifest["scripts"])
-	for _, s := range scripts {
-		for _, name := range s.names {
-			if usable(bodies[name]) {
-				d.hard(s.at, p.program+" run "+name, "package.json has a script "+name)
-				break
-			}
-		}
+	take := func(at stage, names ...string) {
+		d.named(at, p.program+" run ", "package.json has a script ", names, func(name string) bool { return usable(bodies[name]) })
 	}
+	take(atFormat, "format:check", "check:format", "fmt:check", "format-check")
+	take(atLint, "lint")
+	take(atTypes, "typecheck", "type-check", "check-types", "check:types", "types:check")
+	take(atBuild, "build")
 	p.test(bodies, &d)
 	if name := workspaces(files, manifest); len(d.Checks) == 0 && name != "" {
 		d.note(name + ", but package.json has no script lint, typecheck, build or test: those of the packages are not " +
@@ -103,7 +90,7 @@ var (
 // release tells the two yarns apart: since the second, called berry, its option has another name.
 func (p packager) release(files topFiles, version string) packager {
 	berry := version != "" && !classic.MatchString(version) ||
-		version == "" && (files.has(".yarnrc.yml") || files.says("yarn.lock", berryLock))
+		version == "" && (files.has(".yarnrc.yml") || berryLock.Match(files["yarn.lock"]))
 	if p.program == "yarn" && berry {
 		p.setup = "yarn install --immutable"
 	}
@@ -265,13 +252,9 @@ func denoProject(files topFiles) (d Result) {
 	var tasks map[string]json.RawMessage
 	_ = json.Unmarshal(manifest["tasks"], &tasks)
 	take := func(at stage, names ...string) bool {
-		i := slices.IndexFunc(names, func(n string) bool {
+		return d.named(at, "deno task ", name+" has a task ", names, func(n string) bool {
 			return len(tasks[n]) > 0 && onceOf(strings.Trim(string(tasks[n]), `"`)) == nil
 		})
-		if i >= 0 {
-			d.hard(at, "deno task "+names[i], name+" has a task "+names[i])
-		}
-		return i >= 0
 	}
 	take(atLint, "lint")
 	take(atTypes, "check", "typecheck")

@@ -1,55 +1,26 @@
 package detect
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
 
-// plainProject is a kind of which names tell everything: a row a kind.
-type plainProject struct {
-	files  []string // one of them is there
-	beside string   // and this one; "": nothing more is asked
-	checks []plainCheck
-	setup  string
-}
-
-type plainCheck struct {
-	at      stage
-	command string
-}
-
-// plainKinds, in the order in which their checks run.
-var plainKinds = []plainProject{
-	{files: []string{"Package.swift"}, checks: []plainCheck{{atBuild, "swift build"}}},
-	{files: []string{"Package.swift"}, beside: "Tests", checks: []plainCheck{{atTest, "swift test"}}},
-	{files: []string{"build.sbt"}, checks: []plainCheck{{atTest, "sbt -batch test"}}},
-	{files: []string{"stack.yaml"}, checks: []plainCheck{{atTest, "stack test"}}},
-	{files: []string{"cabal.project"}, checks: []plainCheck{{atTest, "cabal test all"}}, setup: "cabal update"},
-	{files: []string{"build.zig"}, checks: []plainCheck{{atTest, "zig build test"}}},
-	{files: []string{"MODULE.bazel", "WORKSPACE.bazel"}, checks: []plainCheck{{atTest, "bazel test //..."}}},
-	{files: []string{"project.clj"}, checks: []plainCheck{{atTest, "lein test"}}},
-	{files: []string{"rebar.config"}, checks: []plainCheck{{atTest, "rebar3 eunit"}}},
-	{files: []string{"gleam.toml"}, checks: []plainCheck{{atTest, "gleam test"}}},
-	{files: []string{".busted"}, checks: []plainCheck{{atTest, "busted"}}},
-}
-
+// plainProjects are of the kinds of which names tell everything.
 func plainProjects(files topFiles) (d Result) {
-	for _, p := range plainKinds {
-		name := files.first(p.files...)
-		if name == "" || p.beside != "" && !files.has(p.beside) {
-			continue
-		}
-		why := name + " is there"
-		if p.beside != "" {
-			why = name + " and " + p.beside + " are there"
-		}
-		for _, c := range p.checks {
-			d.hard(c.at, c.command, why)
-		}
-		if p.setup != "" {
-			d.installs(p.setup, why)
-		}
-	}
+	d.hard(atBuild, "swift build", files.there("Package.swift"))
+	d.hard(atTest, "swift test", files.both("Tests", "Package.swift"))
+	d.hard(atTest, "sbt -batch test", files.there("build.sbt"))
+	d.hard(atTest, "stack test", files.there("stack.yaml"))
+	d.hard(atTest, "cabal test all", files.there("cabal.project"))
+	d.installs("cabal update", files.there("cabal.project"))
+	d.hard(atTest, "zig build test", files.there("build.zig"))
+	d.hard(atTest, "bazel test //...", files.there("MODULE.bazel", "WORKSPACE.bazel"))
+	d.hard(atTest, "lein test", files.there("project.clj"))
+	d.hard(atTest, "rebar3 eunit", files.there("rebar.config"))
+	d.hard(atTest, "gleam test", files.there("gleam.toml"))
+	d.hard(atTest, "busted", files.there(".busted"))
+	d.soft(atLint, "pre-commit run --all-files", files.there(".pre-commit-config.yaml"))
 	return d
 }
 
@@ -59,9 +30,7 @@ func perlProject(files topFiles) (d Result) {
 	if name == "" || !files.has("t") {
 		return d
 	}
-	if files.has("cpanfile") {
-		d.installs("cpanm --notest --installdeps .", "cpanfile is there")
-	}
+	d.installs("cpanm --notest --installdeps .", files.there("cpanfile"))
 	why, options := name+" and t are there", "-l"
 	if xs := files.ending(".xs"); len(xs) > 0 && files.has("Makefile.PL") {
 		d.hard(atBuild, "perl Makefile.PL && make", xs[0]+" is there")
@@ -75,15 +44,9 @@ func elixirProject(files topFiles) (d Result) {
 	if !files.has("mix.exs") {
 		return d
 	}
-	if files.has("mix.lock") {
-		d.locked("mix local.hex --force --if-missing && mix deps.get", "mix.lock is there")
-	}
-	if files.has(".formatter.exs") {
-		d.soft(atFormat, "mix format --check-formatted", ".formatter.exs is there")
-	}
-	if files.has(".credo.exs") {
-		d.soft(atLint, "mix credo", ".credo.exs is there")
-	}
+	d.locked("mix local.hex --force --if-missing && mix deps.get", files.there("mix.lock"))
+	d.soft(atFormat, "mix format --check-formatted", files.there(".formatter.exs"))
+	d.soft(atLint, "mix credo", files.there(".credo.exs"))
 	d.hard(atTest, "mix test", "mix.exs is there")
 	return d
 }
@@ -96,28 +59,15 @@ func dartProject(files topFiles) (d Result) {
 		return d
 	}
 	program, why := "dart", "pubspec.yaml is there"
-	if files.says("pubspec.yaml", flutterPackage) {
-		program, why = "flutter", "pubspec.yaml names flutter"
+	if flutter := files.says("pubspec.yaml", flutterPackage, "names flutter"); flutter != "" {
+		program, why = "flutter", flutter
 	}
-	if files.has("pubspec.lock") {
-		d.locked(program+" pub get", "pubspec.lock is there")
-	} else {
+	if !d.locked(program+" pub get", files.there("pubspec.lock")) {
 		d.installs(program+" pub get", why)
 	}
-	if files.has("analysis_options.yaml") {
-		d.soft(atTypes, program+" analyze", "analysis_options.yaml is there")
-	}
+	d.soft(atTypes, program+" analyze", files.there("analysis_options.yaml"))
 	if files.has("test") {
 		d.hard(atTest, program+" test", why+", and test is there")
-	}
-	return d
-}
-
-// preCommit looks at what people's commits are examined by.
-func preCommit(files topFiles) (d Result) {
-	const name = ".pre-commit-config.yaml"
-	if files.has(name) {
-		d.soft(atLint, "pre-commit run --all-files", name+" is there")
 	}
 	return d
 }
@@ -150,26 +100,14 @@ func dotnetProject(files topFiles) (d Result) {
 	return d
 }
 
-// mavenProject runs everything up to verify. The wrapper is run by sh: not every repository has kept its mode.
-func mavenProject(files topFiles) (d Result) {
-	switch {
-	case !files.has("pom.xml"):
-	case files.has("mvnw"):
-		d.hard(atTest, "sh ./mvnw -B verify", "pom.xml and mvnw are there")
-	default:
-		d.hard(atTest, "mvn -B verify", "pom.xml is there")
+// javaProject runs everything up to verify or check. A wrapper is run by sh: not every repository has kept its mode.
+func javaProject(files topFiles) (d Result) {
+	if !d.hard(atTest, "sh ./mvnw -B verify", files.both("mvnw", "pom.xml")) {
+		d.hard(atTest, "mvn -B verify", files.there("pom.xml"))
 	}
-	return d
-}
-
-func gradleProject(files topFiles) (d Result) {
-	name := files.first("build.gradle.kts", "build.gradle", "settings.gradle.kts", "settings.gradle")
-	switch {
-	case name == "":
-	case files.has("gradlew"):
-		d.hard(atTest, "sh ./gradlew check", name+" and gradlew are there")
-	default:
-		d.hard(atTest, "gradle check", name+" is there")
+	gradle := []string{"build.gradle.kts", "build.gradle", "settings.gradle.kts", "settings.gradle"}
+	if !d.hard(atTest, "sh ./gradlew check", files.both("gradlew", gradle...)) {
+		d.hard(atTest, "gradle check", files.there(gradle...))
 	}
 	return d
 }
@@ -185,36 +123,27 @@ var (
 
 // rubyProject takes a task of rake that tests; else RSpec, or the tests of Rails.
 func rubyProject(files topFiles) (d Result) {
-	rake, spec := files.first("Rakefile", "rakefile", "Rakefile.rb"), files.first(".rspec", "spec")
-	if !files.has("Gemfile") && rake == "" && !files.has(".rspec") {
+	rake := files.first("Rakefile", "rakefile", "Rakefile.rb")
+	if rake == "" && files.first("Gemfile", ".rspec") == "" {
 		return d
 	}
 	exec := ""
 	if files.has("Gemfile") {
 		exec = "bundle exec "
-		if files.has("Gemfile.lock") {
-			d.locked("bundle install", "Gemfile.lock is there")
-		} else {
+		if !d.locked("bundle install", files.there("Gemfile.lock")) {
 			d.installs("bundle install", "Gemfile is there")
 		}
 	}
-	switch {
-	case files.has(".rubocop.yml"):
-		d.soft(atLint, exec+"rubocop", ".rubocop.yml is there")
-	case files.says("Gemfile", gemRubocop):
-		d.soft(atLint, exec+"rubocop", "Gemfile names rubocop")
+	if !d.soft(atLint, exec+"rubocop", files.there(".rubocop.yml")) {
+		d.soft(atLint, exec+"rubocop", files.says("Gemfile", gemRubocop, "names rubocop"))
 	}
 	switch {
-	case rake != "" && files.says(rake, rakeTest):
-		d.hard(atTest, exec+"rake test", rake+" has a task test")
-	case rake != "" && files.says(rake, rakeSpec):
-		d.hard(atTest, exec+"rake spec", rake+" has a task spec")
-	case spec == ".rspec":
-		d.hard(atTest, exec+"rspec", ".rspec is there")
-	case files.says("Gemfile", gemRSpec):
-		d.hard(atTest, exec+"rspec", "Gemfile names rspec")
-	case files.says("Gemfile", gemRails) && files.has("test"):
-		d.hard(atTest, exec+"rails test", "Gemfile names rails, and test is there")
+	case d.hard(atTest, exec+"rake test", files.says(rake, rakeTest, "has a task test")):
+	case d.hard(atTest, exec+"rake spec", files.says(rake, rakeSpec, "has a task spec")):
+	case d.hard(atTest, exec+"rspec", files.there(".rspec")):
+	case d.hard(atTest, exec+"rspec", files.says("Gemfile", gemRSpec, "names rspec")):
+	case files.has("test"):
+		d.hard(atTest, exec+"rails test", files.says("Gemfile", gemRails, "names rails, and test is there"))
 	}
 	return d
 }
@@ -229,38 +158,19 @@ func rustProject(files topFiles) (d Result) {
 	if manifest.has("workspace") {
 		all, why = " --workspace", "Cargo.toml has a table workspace"
 	}
-	if name := files.first("rustfmt.toml", ".rustfmt.toml"); name != "" {
-		d.soft(atFormat, "cargo fmt --all --check", name+" is there")
-	}
+	d.soft(atFormat, "cargo fmt --all --check", files.there("rustfmt.toml", ".rustfmt.toml"))
 	clippy := "cargo clippy" + all + " --all-targets"
-	if name := files.first("clippy.toml", ".clippy.toml"); name != "" {
-		d.soft(atLint, clippy, name+" is there")
-	} else {
-		for _, lints := range []string{"lints.clippy", "workspace.lints.clippy"} {
-			if manifest.has(lints) {
-				d.soft(atLint, clippy, "Cargo.toml has a table "+lints)
-				break
-			}
-		}
+	if !d.soft(atLint, clippy, files.there("clippy.toml", ".clippy.toml")) {
+		d.soft(atLint, clippy, cmp.Or(manifest.shows("Cargo.toml", "lints.clippy"),
+			manifest.shows("Cargo.toml", "workspace.lints.clippy")))
 	}
 	d.hard(atBuild, "cargo build"+all, why)
 	d.hard(atTest, "cargo test"+all, why)
 	return d
 }
 
-// phpScripts are the scripts of composer that make a check; of each list, the first that exists.
-var phpScripts = []struct {
-	at    stage
-	names []string
-}{
-	{atLint, []string{"lint", "cs", "check-style"}},
-	{atTypes, []string{"analyse", "analyze", "phpstan", "stan", "psalm"}},
-	{atTest, []string{"test", "tests"}},
-}
-
 // phpProject takes the scripts of composer.json, and where none tests, Pest or PHPUnit by what shows them.
 func phpProject(files topFiles) (d Result) {
-	unit := files.first("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
 	if !files.has("composer.json") {
 		return d
 	}
@@ -268,40 +178,29 @@ func phpProject(files topFiles) (d Result) {
 	if manifest == nil {
 		return d
 	}
-	if files.has("composer.lock") {
-		d.locked("composer install --no-interaction", "composer.lock is there")
-	} else {
+	if !d.locked("composer install --no-interaction", files.there("composer.lock")) {
 		d.installs("composer install --no-interaction", "composer.json is there")
 	}
-	taken := map[stage]bool{}
-	for _, s := range phpScripts {
-		for _, name := range s.names {
-			if _, there := phpScript(manifest["scripts"])[name]; there {
-				d.hard(s.at, "composer run-script --timeout=0 "+name, "composer.json has a script "+name)
-				taken[s.at] = true
-				break
-			}
-		}
+	var scripts map[string]json.RawMessage // each is a text or a list of texts
+	_ = json.Unmarshal(manifest["scripts"], &scripts)
+	take := func(at stage, names ...string) bool {
+		return d.named(at, "composer run-script --timeout=0 ", "composer.json has a script ", names, func(name string) bool {
+			return scripts[name] != nil
+		})
 	}
-	if config := files.first("phpstan.neon", "phpstan.neon.dist", "phpstan.dist.neon"); config != "" && !taken[atTypes] {
-		d.soft(atTypes, "php vendor/bin/phpstan analyse --no-progress", config+" is there")
+	take(atLint, "lint", "cs", "check-style")
+	if !take(atTypes, "analyse", "analyze", "phpstan", "stan", "psalm") {
+		d.soft(atTypes, "php vendor/bin/phpstan analyse --no-progress",
+			files.there("phpstan.neon", "phpstan.neon.dist", "phpstan.dist.neon"))
 	}
 	dev := texts(manifest["require-dev"])
 	switch {
-	case taken[atTest]:
+	case take(atTest, "test", "tests"):
 	case dev["pestphp/pest"] != "":
 		d.hard(atTest, "php vendor/bin/pest", "composer.json names pestphp/pest")
-	case unit != "":
-		d.hard(atTest, "php vendor/bin/phpunit", unit+" is there")
+	case d.hard(atTest, "php vendor/bin/phpunit", files.there("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")):
 	case dev["phpunit/phpunit"] != "" && files.has("tests"):
 		d.hard(atTest, "php vendor/bin/phpunit tests", "composer.json names phpunit/phpunit, and tests is there")
 	}
 	return d
-}
-
-// phpScript are the scripts by name: each is a text or a list of texts, which does not matter here.
-func phpScript(object json.RawMessage) map[string]json.RawMessage {
-	var scripts map[string]json.RawMessage
-	_ = json.Unmarshal(object, &scripts)
-	return scripts
 }

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -62,19 +63,9 @@ func pythonProject(files topFiles) Result {
 // runner has all.
 func (p *python) owner() bool {
 	const tox, nox = "tox --skip-missing-interpreters true", "nox --no-error-on-missing-interpreters"
-	switch {
-	case p.files.first("tox.ini", "tox.toml") != "":
-		p.d.hard(atTest, tox, p.files.first("tox.ini", "tox.toml")+" is there")
-	case p.project.has("tool.tox"):
-		p.d.hard(atTest, tox, "pyproject.toml has a table tool.tox")
-	case p.files.says("setup.cfg", toxSection):
-		p.d.hard(atTest, tox, "setup.cfg has a section tox:tox")
-	case p.files.has("noxfile.py"):
-		p.d.hard(atTest, nox, "noxfile.py is there")
-	default:
-		return false
-	}
-	return true
+	return p.d.hard(atTest, tox, cmp.Or(p.files.there("tox.ini", "tox.toml"), p.project.shows("pyproject.toml", "tool.tox"),
+		p.files.says("setup.cfg", toxSection, "has a section tox:tox"))) ||
+		p.d.hard(atTest, nox, p.files.there("noxfile.py"))
 }
 
 var (
@@ -86,19 +77,15 @@ var (
 
 // install finds out who keeps the environment, and how it is made.
 func (p *python) install() {
+	hatch := p.project.has("tool.hatch.envs")
 	for _, m := range pythonManagers {
-		switch {
-		case p.files.has(m.lock):
+		if p.d.locked(m.setup, p.files.there(m.lock)) ||
+			!hatch && p.d.installs(m.setup, p.project.shows("pyproject.toml", m.table)) {
 			p.manager = m
-			p.d.locked(m.setup, m.lock+" is there")
-			return
-		case m.table != "" && p.project.has(m.table) && !p.project.has("tool.hatch.envs"):
-			p.manager = m
-			p.d.installs(m.setup, "pyproject.toml has a table "+m.table)
 			return
 		}
 	}
-	if p.project.has("tool.hatch.envs") {
+	if hatch {
 		p.manager = pythonManager{program: "hatch", run: "hatch run "}
 		return
 	}
@@ -115,25 +102,11 @@ func (p *python) module(name string) string {
 
 // linters are only known by their configuration.
 func (p *python) linters() {
-	for _, l := range []struct {
-		at      stage
-		run     string
-		files   []string
-		table   string
-		section *pattern
-	}{
-		{atLint, "ruff check .", []string{"ruff.toml", ".ruff.toml"}, "tool.ruff", nil},
-		{atTypes, "mypy .", []string{"mypy.ini", ".mypy.ini"}, "tool.mypy", mypySection},
-	} {
-		switch name := p.files.first(l.files...); {
-		case name != "":
-			p.d.soft(l.at, p.module(l.run), name+" is there")
-		case p.project.has(l.table):
-			p.d.soft(l.at, p.module(l.run), "pyproject.toml has a table "+l.table)
-		case l.section != nil && p.files.says("setup.cfg", l.section):
-			p.d.soft(l.at, p.module(l.run), "setup.cfg has a section mypy")
-		}
-	}
+	p.d.soft(atLint, p.module("ruff check ."),
+		cmp.Or(p.files.there("ruff.toml", ".ruff.toml"), p.project.shows("pyproject.toml", "tool.ruff")))
+	p.d.soft(atTypes, p.module("mypy ."),
+		cmp.Or(p.files.there("mypy.ini", ".mypy.ini"), p.project.shows("pyproject.toml", "tool.mypy"),
+			p.files.says("setup.cfg", mypySection, "has a section mypy")))
 }
 
 func (p *python) tests() {
@@ -145,8 +118,8 @@ func (p *python) tests() {
 		p.d.hard(atTest, p.module("pytest"), why)
 	case p.files.has("manage.py"):
 		p.d.hard(atTest, p.python()+" manage.py test", "manage.py is there, and nothing names pytest")
-	case dir != "":
-		p.d.hard(atTest, p.python()+" -m unittest discover -s "+dir, dir+" is there, and nothing names pytest")
+	default:
+		p.d.hard(atTest, p.python()+" -m unittest discover -s "+dir, shows(dir, "is there, and nothing names pytest"))
 	}
 }
 
@@ -161,25 +134,16 @@ func (p *python) python() string {
 }
 
 // pytest is what shows that pytest tests; "" nothing.
-func (p *python) pytest() string {
-	if name := p.files.first("pytest.ini", ".pytest.ini", "conftest.py"); name != "" {
-		return name + " is there"
-	}
-	if p.project.has("tool.pytest") {
-		return "pyproject.toml has a table tool.pytest"
-	}
-	if p.files.says("setup.cfg", pytestSection) {
-		return "setup.cfg has a section tool:pytest"
-	}
+func (p *python) pytest() (named string) {
 	if names(p.project, 0) {
-		return "pyproject.toml names pytest"
+		named = "pyproject.toml names pytest"
 	}
 	for _, name := range append([]string{"setup.cfg", "Pipfile"}, requirements...) {
-		if p.files.says(name, asksForPytest) {
-			return name + " names pytest"
-		}
+		named = cmp.Or(named, p.files.says(name, asksForPytest, "names pytest"))
 	}
-	return ""
+	return cmp.Or(p.files.there("pytest.ini", ".pytest.ini", "conftest.py"),
+		p.project.shows("pyproject.toml", "tool.pytest"),
+		p.files.says("setup.cfg", pytestSection, "has a section tool:pytest"), named)
 }
 
 const maxDepth = 10 // of what is searched

@@ -10,9 +10,8 @@ import (
 // detectors look for one kind of project each. A repository may be of several kinds, and is checked as all of them;
 // within a stage their checks run in this order.
 var detectors = []func(topFiles) Result{
-	goProject, nodeProject, denoProject, pythonProject, rustProject, mavenProject, gradleProject, rubyProject, phpProject,
-	perlProject, dotnetProject,
-	cmakeProject, mesonProject, autotoolsProject, elixirProject, dartProject, plainProjects, preCommit,
+	goProject, nodeProject, denoProject, pythonProject, rustProject, javaProject, rubyProject, phpProject, perlProject,
+	dotnetProject, nativeProject, elixirProject, dartProject, plainProjects,
 }
 
 // Repository says how a repository is checked when no setting does, and what has to be installed before. A Makefile,

@@ -50,10 +50,7 @@ func (r runner) detect(files topFiles) (d Result, tests bool) {
 	}
 	targets := r.targets(files[name])
 	take := func(at stage, target string) bool {
-		if targets[target] {
-			d.hard(at, r.program+" "+target, name+" has a "+r.thing+" "+target)
-		}
-		return targets[target]
+		return d.named(at, r.program+" ", name+" has a "+r.thing+" ", []string{target}, func(t string) bool { return targets[t] })
 	}
 	if !targets["check"] && !targets["test"] && take(atTest, "ci") {
 		return d, true
