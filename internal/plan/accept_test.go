@@ -72,7 +72,7 @@ func TestCompareContent(t *testing.T) {
 			"content The plan cannot be done in any order: stories wait for each other: B → C → B; take one of these out of " +
 				"dependsOn."},
 		"none of the plan": {work, func(_ *Plan, _, b, _ *Story) { b.DependsOn = []string{"Z"} },
-			`content The plan cannot be done in any order: story B depends on "Z", which is no story of the plan; add it, or take it out of dependsOn.`},
+			`content The plan cannot be done in any order: story B depends on "Z", which is no story here; add it, or take it out of dependsOn.`},
 		"the order of the file": {all, func(p *Plan, _, _, _ *Story) { slices.Reverse(p.Stories) }, ""},
 		"a new story":           {work, func(p *Plan, _, _, _ *Story) { p.Stories = append(p.Stories, fresh("D")) }, ""},
 		"a review's new story": {[]Mode{Review},

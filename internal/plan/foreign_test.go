@@ -39,7 +39,7 @@ func TestReadPlan(t *testing.T) {
 		"a cycle": {fileWith("dependsOn", `["US-001"]`), false,
 			"stories wait for each other: US-001 → US-001; take one of these out of dependsOn"},
 		"none of it": {fileWith("dependsOn", `["X"]`), false,
-			`story US-001 depends on "X", which is no story of the plan; add it, or take it out of dependsOn`},
+			`story US-001 depends on "X", which is no story here; add it, or take it out of dependsOn`},
 		"not JSON": {`{`, false, "line 1, column 1: this is not JSON: unexpected end of JSON input; must be " +
 			"one object, without comments and without a comma after the last item"},
 		"foreign": {`{"project":"P","userStories":[{"id":1,"title":"T","acceptanceCriteria":["c"],"dependencies":[]}]}`, true, ""},

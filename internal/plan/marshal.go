@@ -88,61 +88,22 @@ func marshal(known any, extra map[string]json.RawMessage) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// UnmarshalJSON implements json.Unmarshaler, for what Marshal wrote: the rules of Parse are not asked again.
+// UnmarshalJSON implements json.Unmarshaler, for what MarshalJSON wrote: the rules of Parse are not asked again, and a
+// field that breaks one is left out.
 func (p *Plan) UnmarshalJSON(content []byte) error {
-	type fields Plan
-	var in fields
-	extra, err := unmarshal(content, &in, planKeys)
-	if err != nil {
-		return fmt.Errorf("reading a plan: %w", err)
-	}
-	*p = Plan(in)
-	p.VerifyCommands, p.Stories, p.Extra = orNil(in.VerifyCommands), orNil(in.Stories), extra
-	return nil
+	*p = (&reader{}).plan(unescaped(content))
+	return json.Unmarshal(content, &map[string]json.RawMessage{})
 }
 
-// UnmarshalJSON implements json.Unmarshaler, for what MarshalJSON wrote.
+// UnmarshalJSON implements json.Unmarshaler, as that of a plan.
 func (s *Story) UnmarshalJSON(content []byte) error {
-	type fields Story
-	var in fields
-	extra, err := unmarshal(content, &in, storyKeys)
-	if err != nil {
-		return fmt.Errorf("reading a story: %w", err)
-	}
-	*s = Story(in)
-	s.AcceptanceCriteria, s.DependsOn, s.Extra = orNil(in.AcceptanceCriteria), orNil(in.DependsOn), extra
-	return nil
-}
-
-// unmarshal reads an object's known fields into a struct, and gives back the others.
-func unmarshal(content []byte, known any, keys []string) (map[string]json.RawMessage, error) {
-	if err := json.Unmarshal(content, known); err != nil {
-		return nil, err
-	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(content, &all); err != nil {
-		return nil, err
-	}
-	for _, key := range keys {
-		delete(all, key)
-	}
-	if len(all) == 0 {
-		return nil, nil
-	}
-	for key, value := range all {
-		all[key] = json.RawMessage(unescaped.Replace(string(value)))
-	}
-	return all, nil
+	*s = (&reader{}).story(1, unescaped(content))
+	return json.Unmarshal(content, &map[string]json.RawMessage{})
 }
 
 // unescaped writes out the characters that encoding/json escapes when it writes a record, so that a value is what it
 // was in the file.
-var unescaped = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\u2028`, "\u2028", `\u2029`,
-	"\u2029")
-
-func orNil[T any](list []T) []T {
-	if len(list) == 0 {
-		return nil
-	}
-	return list
+func unescaped(content []byte) []byte {
+	return []byte(strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\u2028`, "\u2028", `\u2029`,
+		"\u2029").Replace(string(content)))
 }

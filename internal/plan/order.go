@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,63 +12,62 @@ import (
 // Order lists the stories' ids in an order in which they can be done: dependencies first, then by priority, then as the
 // file has them. An unknown id and a cycle are errors that name the path: "US-002 → US-003 → US-002".
 func (p Plan) Order() ([]string, error) {
-	waits, err := p.waits()
+	stories := slices.SortedStableFunc(slices.Values(p.Stories),
+		func(a, b Story) int { return cmp.Compare(a.Priority, b.Priority) })
+	ids := safetext.Map(stories, func(s Story) string { return s.ID })
+	order, err := InOrder(ids, func(i int) []string { return stories[i].DependsOn }, "story", "stories", "dependsOn")
 	if err != nil {
 		return nil, err
 	}
-	done := make([]bool, len(p.Stories))
-	order := make([]string, 0, len(p.Stories))
-	for range p.Stories {
-		next := -1
-		for i, s := range p.Stories {
-			waiting := slices.ContainsFunc(waits[i], func(on int) bool { return !done[on] })
-			if !done[i] && !waiting && (next < 0 || s.Priority < p.Stories[next].Priority) {
-				next = i
-			}
-		}
-		if next < 0 {
-			return nil, fmt.Errorf("stories wait for each other: %s; take one of these out of dependsOn",
-				safetext.Shorten(strings.Join(p.cycle(waits, done), " → "), 500))
-		}
-		done[next] = true
-		order = append(order, p.Stories[next].ID)
-	}
-	return order, nil
+	return safetext.Map(order, func(i int) string { return ids[i] }), nil
 }
 
-// waits lists for every story the places of those that it depends on.
-func (p Plan) waits() ([][]int, error) {
-	places := make(map[string]int, len(p.Stories))
-	for i, s := range p.Stories {
-		places[s.ID] = i
+// InOrder lists the places of ids in an order in which each comes after those that it needs, and before others as they
+// are listed. An id that is not listed and a circle are errors, which call what has ids one and several, and what names
+// their needs key.
+func InOrder(ids []string, needs func(i int) []string, one, several, key string) (order []int, err error) {
+	places, waits := make(map[string]int, len(ids)), make([][]int, len(ids))
+	for i, id := range ids {
+		places[id] = i
 	}
-	waits := make([][]int, len(p.Stories))
-	for i, s := range p.Stories {
-		for _, id := range s.DependsOn {
-			at, ok := places[id]
+	for i, id := range ids {
+		for _, need := range needs(i) {
+			at, ok := places[need]
 			if !ok {
-				return nil, fmt.Errorf("story %s depends on %s, which is no story of the plan; add it, or take it out of dependsOn",
-					s.ID, safetext.Quoted(id))
+				return nil, fmt.Errorf("%s %s depends on %s, which is no %[1]s here; add it, or take it out of %[4]s", one, id,
+					safetext.Quoted(need), key)
 			}
 			waits[i] = append(waits[i], at)
 		}
 	}
-	return waits, nil
+	done := make([]bool, len(ids))
+	for range ids {
+		next := -1
+		for i := range ids {
+			if !done[i] && !slices.ContainsFunc(waits[i], func(on int) bool { return !done[on] }) {
+				next = i
+				break
+			}
+		}
+		if next < 0 {
+			path := safetext.Map(circle(waits, done), func(i int) string { return ids[i] })
+			return nil, fmt.Errorf("%s wait for each other: %s; take one of these out of %s", several,
+				safetext.Shorten(strings.Join(path, " → "), 500), key)
+		}
+		done[next] = true
+		order = append(order, next)
+	}
+	return order, nil
 }
 
-// cycle follows what the first story that could not be placed waits for until it comes to one for the second time.
-func (p Plan) cycle(waits [][]int, done []bool) []string {
+// circle follows what the first that is not done waits for until it comes to one for the second time.
+func circle(waits [][]int, done []bool) (path []int) {
 	at := slices.Index(done, false)
-	when := map[int]int{} // a story's place to its step
-	var path []string
-	for {
-		path = append(path, p.Stories[at].ID)
-		if first, ok := when[at]; ok {
-			return path[first:]
-		}
-		when[at] = len(path) - 1
+	for !slices.Contains(path, at) {
+		path = append(path, at)
 		at = waits[at][slices.IndexFunc(waits[at], func(on int) bool { return !done[on] })]
 	}
+	return append(path[slices.Index(path, at):], at)
 }
 
 // ReviewState is what reviews are about in one story.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -23,45 +24,17 @@ func Order(tasks []Task, done func(id string) bool) ([]Task, error) {
 		}
 		known[strings.ToLower(t.ID)] = true
 	}
-	waits := map[string][]string{}
-	for _, t := range left {
-		for _, id := range t.Dependencies {
-			switch {
-			case slices.ContainsFunc(left, func(other Task) bool { return other.ID == id }):
-				waits[t.ID] = append(waits[t.ID], id)
-			case done == nil || !done(id):
-				return nil,
-					fmt.Errorf("task %s depends on %s, which is no task here; create it, or take it out of the dependencies", t.ID,
-						safetext.Quoted(id))
-			}
-		}
-	}
-	var ordered []Task
-	placed := map[string]bool{}
-	for len(left) > 0 {
-		next := slices.IndexFunc(left, func(t Task) bool {
-			return !slices.ContainsFunc(waits[t.ID], func(id string) bool { return !placed[id] })
+	needs := func(i int) []string {
+		return slices.DeleteFunc(slices.Clone(left[i].Dependencies), func(id string) bool {
+			return done != nil && done(id) && !slices.ContainsFunc(left, func(other Task) bool { return other.ID == id })
 		})
-		if next < 0 {
-			return nil, fmt.Errorf("tasks wait for each other: %s; take one of these dependencies out",
-				strings.Join(circle(left[0].ID, waits, placed), " → "))
-		}
-		placed[left[next].ID] = true
-		ordered = append(ordered, left[next])
-		left = slices.Delete(left, next, next+1)
 	}
-	return ordered, nil
-}
-
-// circle follows what an unplaced task waits for until it comes to one for the second time.
-func circle(id string, waits map[string][]string, placed map[string]bool) []string {
-	var path []string
-	for !slices.Contains(path, id) {
-		path = append(path, id)
-		next := slices.IndexFunc(waits[id], func(other string) bool { return !placed[other] })
-		id = waits[id][next]
+	ids := safetext.Map(left, func(t Task) string { return t.ID })
+	order, err := plan.InOrder(ids, needs, "task", "tasks", "dependencies")
+	if err != nil {
+		return nil, err
 	}
-	return append(path[slices.Index(path, id):], id)
+	return safetext.Map(order, func(i int) Task { return left[i] }), nil
 }
 
 // Needs are the ids of all tasks that a task depends on, directly or through others, in the order in which they are
