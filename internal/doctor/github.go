@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -60,7 +59,7 @@ func (d *Doctor) ExamineHub(ctx context.Context, named string) (GitHubDiagnosis,
 		out.Facts = append(out.Facts, versionFact(ctx, hub)...)
 	}
 	out.judge()
-	clean(reflect.ValueOf(&out).Elem(), func(s string) string { return safetext.Inert(redact(safetext.OneLine(s))) })
+	safetext.MapAll(&out, func(s string) string { return safetext.Inert(redact(safetext.OneLine(s))) })
 	return out, nil
 }
 

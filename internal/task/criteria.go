@@ -121,22 +121,19 @@ type Criteria struct {
 	MaxIterations int `json:"max_iterations,omitempty" yaml:"max_iterations,omitempty"`
 }
 
-// Verification says what a method looks at. Each method reads its own fields.
+// Verification says what a method looks at. The tag of names the method that reads a field.
 type Verification struct {
-	// Of semantic.
-	CheckFor         Questions `json:"check_for,omitempty" yaml:"check_for,omitempty"`
-	NegativePatterns []string  `json:"negative_patterns,omitempty" yaml:"negative_patterns,omitempty"`
-	Model            string    `json:"model,omitempty" yaml:"model,omitempty"`
-	// Of external.
-	Command           string `json:"command,omitempty" yaml:"command,omitempty"`
-	SuccessExitCode   int    `json:"success_exit_code,omitempty" yaml:"success_exit_code,omitempty"`
-	OutputContains    string `json:"output_contains,omitempty" yaml:"output_contains,omitempty"`
-	OutputNotContains string `json:"output_not_contains,omitempty" yaml:"output_not_contains,omitempty"`
-	Timeout           int    `json:"timeout,omitempty" yaml:"timeout,omitempty"`         // seconds; 0: 300
-	WorkingDir        string `json:"working_dir,omitempty" yaml:"working_dir,omitempty"` // in the worktree; empty: its top
-	// Of multi_stage.
-	Stages     []Stage `json:"stages,omitempty" yaml:"stages,omitempty"`
-	RequireAll *bool   `json:"require_all,omitempty" yaml:"require_all,omitempty"` // nil: true
+	CheckFor          Questions `json:"check_for,omitempty" yaml:"check_for,omitempty" of:"semantic"`
+	NegativePatterns  []string  `json:"negative_patterns,omitempty" yaml:"negative_patterns,omitempty" of:"semantic"`
+	Model             string    `json:"model,omitempty" yaml:"model,omitempty" of:"semantic"`
+	Command           string    `json:"command,omitempty" yaml:"command,omitempty" of:"external"`
+	SuccessExitCode   int       `json:"success_exit_code,omitempty" yaml:"success_exit_code,omitempty" of:"external"`
+	OutputContains    string    `json:"output_contains,omitempty" yaml:"output_contains,omitempty" of:"external"`
+	OutputNotContains string    `json:"output_not_contains,omitempty" yaml:"output_not_contains,omitempty" of:"external"`
+	Timeout           int       `json:"timeout,omitempty" yaml:"timeout,omitempty" of:"external"`         // seconds; 0: 300
+	WorkingDir        string    `json:"working_dir,omitempty" yaml:"working_dir,omitempty" of:"external"` // in the worktree; empty: its top
+	Stages            []Stage   `json:"stages,omitempty" yaml:"stages,omitempty" of:"multi_stage"`
+	RequireAll        *bool     `json:"require_all,omitempty" yaml:"require_all,omitempty" of:"multi_stage"` // nil: true
 }
 
 // Stage is one step of a multi_stage verification.
@@ -190,37 +187,11 @@ func (q Questions) Of(acceptance []string) []string {
 
 // Map is a copy with f applied to every text in it: to take secrets out before it is stored. A nil completion stays
 // nil.
-func (c *Completion) Map(f func(string) string) *Completion {
-	if c == nil {
-		return nil
-	}
-	out := &Completion{Outcome: f(c.Outcome), Acceptance: safetext.Map(c.Acceptance, f)}
-	for _, r := range Roles {
-		of := c.For(r)
-		if of == nil {
-			continue
-		}
-		copied := *of
-		copied.Promise, copied.Description, copied.Config = f(of.Promise), f(of.Description), of.Config.mapped(f)
-		out.Set(r, &copied)
+func (c *Completion) Map(f func(string) string) (out *Completion) {
+	if text, err := json.Marshal(c); err == nil && json.Unmarshal(text, &out) == nil {
+		safetext.MapAll(&out, f)
 	}
 	return out
-}
-
-func (v *Verification) mapped(f func(string) string) *Verification {
-	if v == nil {
-		return nil
-	}
-	out := *v
-	out.CheckFor, out.NegativePatterns = safetext.Map(v.CheckFor, f), safetext.Map(v.NegativePatterns, f)
-	out.Command, out.OutputContains, out.OutputNotContains = f(v.Command), f(v.OutputContains), f(v.OutputNotContains)
-	out.Model, out.WorkingDir = f(v.Model), f(v.WorkingDir)
-	out.Stages = append([]Stage(nil), v.Stages...)
-	for i := range out.Stages {
-		s := &out.Stages[i]
-		s.Name, s.Config = f(s.Name), s.Config.mapped(f)
-	}
-	return &out
 }
 
 // Externals are the verifications by commands that a promise does not hold without, in their order.

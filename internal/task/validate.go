@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -221,26 +222,11 @@ type field struct {
 }
 
 // used are the keys of a verification that someone has set.
-func (v *Verification) used() []field {
-	var out []field
-	for _, f := range []struct {
-		set bool
-		field
-	}{
-		{len(v.CheckFor) > 0, field{"check_for", Semantic}},
-		{len(v.NegativePatterns) > 0, field{"negative_patterns", Semantic}},
-		{v.Model != "", field{"model", Semantic}},
-		{v.Command != "", field{"command", External}},
-		{v.SuccessExitCode != 0, field{"success_exit_code", External}},
-		{v.OutputContains != "", field{"output_contains", External}},
-		{v.OutputNotContains != "", field{"output_not_contains", External}},
-		{v.Timeout != 0, field{"timeout", External}},
-		{v.WorkingDir != "", field{"working_dir", External}},
-		{len(v.Stages) > 0, field{"stages", MultiStage}},
-		{v.RequireAll != nil && len(v.Stages) == 0, field{"require_all", MultiStage}},
-	} {
-		if f.set {
-			out = append(out, f.field)
+func (v *Verification) used() (out []field) {
+	of := reflect.ValueOf(*v)
+	for i, key := range keysOf(of.Type()) {
+		if !of.Field(i).IsZero() && (key != "require_all" || len(v.Stages) == 0) {
+			out = append(out, field{key, Method(of.Type().Field(i).Tag.Get("of"))})
 		}
 	}
 	return out
