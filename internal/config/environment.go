@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,41 +15,27 @@ type Environment struct {
 	EventName       string `env:"GITHUB_EVENT_NAME"`
 	EventPath       string `env:"GITHUB_EVENT_PATH"`
 	Repository      string `env:"GITHUB_REPOSITORY"` // "owner/name"
-	RepositoryOwner string `env:"GITHUB_REPOSITORY_OWNER"`
 	ServerURL       string `env:"GITHUB_SERVER_URL" envDefault:"https://github.com"`
 	APIURL          string `env:"GITHUB_API_URL" envDefault:"https://api.github.com"`
 	GraphQLURL      string `env:"GITHUB_GRAPHQL_URL" envDefault:"https://api.github.com/graphql"`
 	RunID           int64  `env:"GITHUB_RUN_ID"`      // 0 outside a workflow
 	RunAttempt      int    `env:"GITHUB_RUN_ATTEMPT"` // 1-based; 0 outside a workflow
 	Workspace       string `env:"GITHUB_WORKSPACE"`
-	Actor           string `env:"GITHUB_ACTOR"`
 	TriggeringActor string `env:"GITHUB_TRIGGERING_ACTOR"` // the actor of a re-run
-	Output          string `env:"GITHUB_OUTPUT"`           // a file
-	StepSummary     string `env:"GITHUB_STEP_SUMMARY"`     // a file
 	Token           string `env:"GITHUB_TOKEN"`
-	RefName         string `env:"GITHUB_REF_NAME"`
-	SHA             string `env:"GITHUB_SHA"`
-	Job             string `env:"GITHUB_JOB"`
-	Workflow        string `env:"GITHUB_WORKFLOW"`
 	WorkflowRef     string `env:"GITHUB_WORKFLOW_REF"` // "owner/name/.github/workflows/ralph.yml@refs/heads/main": the caller's file
 	WorkflowSHA     string `env:"GITHUB_WORKFLOW_SHA"` // the commit that it is of
 	Actions         bool   `env:"GITHUB_ACTIONS"`
 
-	RunnerTemp  string `env:"RUNNER_TEMP"`
-	RunnerDebug bool   `env:"RUNNER_DEBUG"`
+	RunnerTemp string `env:"RUNNER_TEMP"`
 
-	AgentUser      string `env:"RALPH_AGENT_USER"`    // user the agent and the checks run as; empty: the same
-	Sandbox        string `env:"RALPH_SANDBOX"`       // "off" switches the sandbox off
-	SandboxImage   string `env:"RALPH_SANDBOX_IMAGE"` // of the sandbox container
-	RalphWorkspace string `env:"RALPH_WORKSPACE"`     // where ralph keeps its own checkouts; empty: under the system's directory for temporary files
+	AgentUser      string `env:"RALPH_AGENT_USER"` // user the agent and the checks run as; empty: the same
+	RalphWorkspace string `env:"RALPH_WORKSPACE"`  // where ralph keeps its own checkouts; empty: under the system's directory for temporary files
 
 	AnthropicAPIKey      string `env:"ANTHROPIC_API_KEY"`
 	ClaudeCodeOAuthToken string `env:"CLAUDE_CODE_OAUTH_TOKEN"`
-	AnthropicBaseURL     string `env:"ANTHROPIC_BASE_URL"`
 
-	Home string `env:"HOME"`
-	Path string `env:"PATH"`
-	CI   bool   `env:"CI"`
+	CI bool `env:"CI"`
 	// Timestamps: lines that no terminal shows begin with the time.
 	Timestamps bool `env:"RALPH_TIMESTAMPS" envDefault:"true"`
 	NoColor    bool // NO_COLOR is set to anything but nothing: no-color.org
@@ -59,13 +47,6 @@ const (
 	SandboxImage  = "RALPH_SANDBOX_IMAGE"
 )
 
-// numbers and flags of the environment. A flag is true for any value that does not say no: CI is "true" on one host and
-// "woodpecker" on another.
-var (
-	environNumbers = []string{"GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"}
-	environFlags   = []string{"GITHUB_ACTIONS", "RUNNER_DEBUG", "CI", "RALPH_TIMESTAMPS"}
-)
-
 // ReadEnvironment reads it from the process's environment as a map. Its error is an *Error.
 func ReadEnvironment(environ map[string]string) (Environment, error) {
 	given := map[string]string{}
@@ -75,17 +56,12 @@ func ReadEnvironment(environ map[string]string) (Environment, error) {
 		}
 	}
 	var problems []string
-	for _, name := range environNumbers {
+	for _, name := range []string{"GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"} {
 		if value, ok := given[name]; ok {
 			if _, err := strconv.ParseUint(value, 10, 31+32); err != nil {
 				problems = append(problems, fmt.Sprintf("environment variable %s is %s; must be a whole number.", name,
 					show(value)))
 			}
-		}
-	}
-	for _, name := range environFlags {
-		if value, ok := given[name]; ok {
-			given[name] = strconv.FormatBool(isYes(value))
 		}
 	}
 	if value, ok := given["GITHUB_REPOSITORY"]; ok && strings.Count(value, "/") != 1 {
@@ -99,7 +75,8 @@ func ReadEnvironment(environ map[string]string) (Environment, error) {
 	if err := asError(problems); err != nil {
 		return Environment{}, err
 	}
-	e, err := env.ParseAsWithOptions[Environment](env.Options{Environment: given})
+	e, err := env.ParseAsWithOptions[Environment](env.Options{Environment: given,
+		FuncMap: map[reflect.Type]env.ParserFunc{reflect.TypeFor[bool](): isYes}})
 	if err != nil {
 		return Environment{}, fmt.Errorf("reading the environment: %w", err)
 	}
@@ -107,12 +84,9 @@ func ReadEnvironment(environ map[string]string) (Environment, error) {
 	return e, nil
 }
 
-func isYes(value string) bool {
-	switch strings.ToLower(value) {
-	case "0", "false", "no", "off":
-		return false
-	}
-	return true
+// isYes reads a flag: true for any value that does not say no. CI is "true" on one host and "woodpecker" on another.
+func isYes(value string) (any, error) {
+	return !slices.Contains([]string{"0", "false", "no", "off"}, strings.ToLower(value)), nil
 }
 
 // RunURL is the page of the workflow run; empty outside a workflow.
@@ -125,11 +99,6 @@ func (e Environment) RunURL() string {
 
 // Secrets are the variables that must never be printed.
 func (e Environment) Secrets() []string {
-	var secrets []string
-	for _, secret := range []string{e.Token, e.AnthropicAPIKey, e.ClaudeCodeOAuthToken} {
-		if secret != "" {
-			secrets = append(secrets, secret)
-		}
-	}
-	return secrets
+	return slices.DeleteFunc([]string{e.Token, e.AnthropicAPIKey, e.ClaudeCodeOAuthToken},
+		func(secret string) bool { return secret == "" })
 }

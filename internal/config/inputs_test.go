@@ -93,12 +93,11 @@ func TestInputProblems(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	e, err := ReadEnvironment(map[string]string{"GITHUB_REPOSITORY": "o/r", "GITHUB_RUN_ID": "7", "CI": "woodpecker",
-		"RUNNER_DEBUG": "1",
-		"NO_COLOR":     "0", "GITHUB_SERVER_URL": "https://ghe.example/", "GITHUB_API_URL": "", "GITHUB_TOKEN": "s3cret"})
+		"RALPH_TIMESTAMPS": "off", "NO_COLOR": "0", "GITHUB_SERVER_URL": "https://ghe.example/", "GITHUB_API_URL": "", "GITHUB_TOKEN": "s3cret"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !e.CI || !e.RunnerDebug || !e.NoColor || e.Actions || e.APIURL != "https://api.github.com" ||
+	if !e.CI || e.Timestamps || !e.NoColor || e.Actions || e.APIURL != "https://api.github.com" ||
 		e.RunURL() != "https://ghe.example/o/r/actions/runs/7" || !reflect.DeepEqual(e.Secrets(), []string{"s3cret"}) {
 		t.Errorf("%+v", e)
 	}

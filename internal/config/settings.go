@@ -30,7 +30,7 @@ type Settings struct {
 	CompletionResponse string `json:"completionResponse"`
 	// OutputTruncateChars is how many runes of a failed check's output a prompt carries.
 	OutputTruncateChars int `json:"outputTruncateChars"`
-	// OutputTruncateFrom says which part of a longer output that is: FromHead, FromTail or FromBoth.
+	// OutputTruncateFrom says which part of a longer output that is: "head", "tail", or "both", half of it from each end.
 	OutputTruncateFrom string `json:"outputTruncateFrom"`
 	// StreamAgentOutput shows the agent's events on the console as they come.
 	StreamAgentOutput bool `json:"streamAgentOutput"`
@@ -71,7 +71,7 @@ type Settings struct {
 	Unfinished    string `json:"unfinished"`
 	// ReviewCap is how many reviews a story of a plan may take before it is approved anyway.
 	ReviewCap int `json:"reviewCap"`
-	// AtReviewCap is what happens to a story that its last review does not approve: Approve or Fail.
+	// AtReviewCap is what happens to a story that its last review does not approve: "approve" or Fail.
 	AtReviewCap string `json:"atReviewCap"`
 	// Plans are the plan files of the repository that a sweep runs.
 	Plans []string `json:"plans"`
@@ -174,13 +174,6 @@ type Command struct {
 	IdleTimeout Duration `json:"idleTimeout,omitempty"` // without any output, before TimeoutMultiplier
 }
 
-// The values of OutputTruncateFrom: which part of an output that is too long is kept.
-const (
-	FromHead = "head"
-	FromTail = "tail"
-	FromBoth = "both" // half of it from each end
-)
-
 // Guardrail is a command that can say no. Load fills what a layer left out: the command as name, hard, APPEND, ten
 // minutes.
 type Guardrail struct {
@@ -225,33 +218,20 @@ const (
 	Replace = "REPLACE"
 )
 
-// The shells of a guardrail: that of the system, or bash with pipefail.
-const (
-	systemShell = "sh"
-	Bash        = "bash"
-)
+// Bash is the shell of a guardrail that runs with pipefail. Others run in that of the system, sh.
+const Bash = "bash"
 
 // WaitForCI is the setting ciGate of a run that waits for other workflows.
 const WaitForCI = "wait"
 
-// What becomes of a story that its last review does not approve.
-const (
-	Approve = "approve"
-	Fail    = "fail"
-)
+// Fail is the setting atReviewCap of a run that does not approve a story whose last review does not.
+const Fail = "fail"
 
 // Notification is a place that gets the outcome of a run.
 type Notification struct {
 	To string   `json:"to"`           // the environment variable that holds its address
 	On []string `json:"on,omitempty"` // as NotifyOn; empty: all
 }
-
-// The values of the setting notifyOn.
-const (
-	NotifyDone    = "done"
-	NotifyFailed  = "failed"
-	NotifyWaiting = "waiting"
-)
 
 // The values of the setting gateway, besides Off.
 const (

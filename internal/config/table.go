@@ -18,8 +18,7 @@ type Setting struct {
 	// Summary is the first sentence on the key, which editors, inputs and flags show without its backquotes; More is what
 	// only docs/settings.md adds. Both are Markdown.
 	Summary, Details string
-	// Where is who reads the key, when it is not read by every run: one of those below. What is forUser, no other layer
-	// than the user's own may set.
+	// Where is who reads the key, when it is not read by every run: "Bot only", or forUser.
 	Where string
 
 	Default  any    // a value as JSON has it; nil: none
@@ -56,14 +55,8 @@ const (
 	Object          // with Keys; without any, its content is someone else's to check
 )
 
-// Where a key counts, if not everywhere.
-const (
-	ForBot    = "Bot only"
-	ForLaptop = "Laptop only"
-	ForPrompt = "`ralph run` with a prompt only"
-	forUser   = "Settings of a user only"
-	forServer = "`ralph serve` only"
-)
+// forUser is where a key counts that no other layer than the user's own may set.
+const forUser = "Settings of a user only"
 
 // UnmarshalText reads the one kind that is not that of a type: "path", a text.
 func (k *Kind) UnmarshalText(text []byte) error {

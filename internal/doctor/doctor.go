@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -203,5 +204,25 @@ func problems(err error) []string {
 
 // redact removes secrets, terminal sequences and workflow commands from everything that came from files or programs.
 func (d *Diagnosis) redact(redact func(string) string) {
-	safetext.MapAll(d, func(s string) string { return safetext.Inert(redact(strings.ReplaceAll(s, "\n", " "))) })
+	clean(reflect.ValueOf(d).Elem(), func(s string) string { return safetext.Inert(redact(strings.ReplaceAll(s, "\n", " "))) })
+}
+
+// clean replaces every string of a value.
+func clean(v reflect.Value, with func(string) string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(with(v.String()))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			clean(v.Elem(), with)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			clean(v.Index(i), with)
+		}
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			clean(field, with)
+		}
+	}
 }

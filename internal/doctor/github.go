@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -59,7 +60,7 @@ func (d *Doctor) ExamineHub(ctx context.Context, named string) (GitHubDiagnosis,
 		out.Facts = append(out.Facts, versionFact(ctx, hub)...)
 	}
 	out.judge()
-	safetext.MapAll(&out, func(s string) string { return safetext.Inert(redact(safetext.OneLine(s))) })
+	clean(reflect.ValueOf(&out).Elem(), func(s string) string { return safetext.Inert(redact(safetext.OneLine(s))) })
 	return out, nil
 }
 

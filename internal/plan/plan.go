@@ -170,19 +170,6 @@ func (p Plan) Restored(before Plan) Plan {
 	return out
 }
 
-// Map is a copy of the plan with f applied to every text in it that is no name: to take secrets out before it is
-// stored.
-func (p Plan) Map(f func(string) string) Plan {
-	out := p.With()
-	out.Project, out.Description, out.VerifyCommands = f(p.Project), f(p.Description), safetext.Map(p.VerifyCommands, f)
-	for i := range out.Stories {
-		s := &out.Stories[i]
-		s.Title, s.Description, s.ReviewFeedback, s.Notes = f(s.Title), f(s.Description), f(s.ReviewFeedback), f(s.Notes)
-		s.AcceptanceCriteria = safetext.Map(s.AcceptanceCriteria, f)
-	}
-	return out
-}
-
 // AtCap reports whether the story was approved because its reviews were used up.
 func (s Story) AtCap() bool {
 	return s.ReviewStatus == Approved && strings.HasPrefix(s.ReviewFeedback, AtCap)

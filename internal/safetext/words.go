@@ -4,7 +4,6 @@ package safetext
 import (
 	"crypto/sha256"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,28 +134,6 @@ func Map[T, U any](items []T, f func(T) U) (out []U) {
 		out = append(out, f(item))
 	}
 	return out
-}
-
-// MapAll replaces every string in a value, and in all that it leads to, by f of it. value is a pointer.
-func MapAll(value any, f func(string) string) { mapAll(reflect.ValueOf(value).Elem(), f) }
-
-func mapAll(v reflect.Value, f func(string) string) {
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(f(v.String()))
-	case reflect.Pointer:
-		if !v.IsNil() {
-			mapAll(v.Elem(), f)
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			mapAll(v.Index(i), f)
-		}
-	case reflect.Struct:
-		for _, field := range v.Fields() {
-			mapAll(field, f)
-		}
-	}
 }
 
 // Nearest returns the name that a word may have been meant to be: at most two letters away, longer or shorter at its

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Role is who acts in a turn.
@@ -181,15 +179,6 @@ func (q Questions) Of(acceptance []string) []string {
 			continue
 		}
 		out = append(out, text)
-	}
-	return out
-}
-
-// Map is a copy with f applied to every text in it: to take secrets out before it is stored. A nil completion stays
-// nil.
-func (c *Completion) Map(f func(string) string) (out *Completion) {
-	if text, err := json.Marshal(c); err == nil && json.Unmarshal(text, &out) == nil {
-		safetext.MapAll(&out, f)
 	}
 	return out
 }
