@@ -80,7 +80,7 @@ type Action struct {
 type timing struct {
 	wall  time.Duration                              // the time limit, instead of that of the settings; 0: theirs
 	last  time.Duration                              // see patience
-	beat  <-chan time.Time                           // see beats
+	beat  <-chan time.Time                           // of the lease; nil: as users have them
 	pause func(context.Context, time.Duration) error // see ciCheck; nil: real time
 }
 

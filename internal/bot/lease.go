@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/lease"
 )
@@ -31,16 +30,10 @@ func (a *Action) holdLease(ctx context.Context, id, root string) (context.Contex
 		return ctx, nil, err
 	}
 	running, p := lease.NewHeartbeat(ctx, door, held, a.Clock, a.github.Token, a.log)
-	beats := lease.Beats
 	if a.Server != nil {
-		p.Long()
 		go a.Server.watchStop(running, p)
-		beats = lease.LongBeats
 	}
-	if a.beat != nil {
-		beats = func() <-chan time.Time { return a.beat }
-	}
-	p.Listen(ctx, beats())
+	p.Listen(ctx, a.beat)
 	return running, p, nil
 }
 
@@ -52,8 +45,7 @@ func (a *Action) askStop(ctx context.Context, id, by, why string) (heard bool, e
 		return false, err
 	}
 	defer func() { a.warn("closing the repository of leases", door.Close()) }()
-	heard, _, err = door.AskStop(ctx, id, lease.Stop{By: by, Why: a.mask(why), At: a.Clock()})
-	return heard, err
+	return door.AskStop(ctx, id, lease.Stop{By: by, Why: a.mask(why), At: a.Clock()})
 }
 
 // leaseDoor opens the way to the leases below a directory, or in a temporary one.

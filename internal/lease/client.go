@@ -27,8 +27,8 @@ type Client struct {
 	mu     sync.Mutex
 	store  *git.RefStore
 	key    string
-	job    string // begins the keys of all processes of one job, which take the lease over from each other; can be empty
-	lasts  time.Duration
+	job    string        // begins the keys of all processes of one job, which take the lease over from each other; can be empty
+	lasts  time.Duration // how long a lease does
 	clock  func() time.Time
 	dryRun bool
 }
@@ -75,33 +75,23 @@ func (c *Client) Renew(token string) {
 func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for range tries {
-		now, err := c.at(ctx, want.Task, Lease{})
-		if err != nil {
-			return Lease{}, fmt.Errorf("looking whether a run of %s is running: %w", want.Task, err)
-		}
+	read := c.reader(want.Task)
+	now, err := read(ctx, Lease{})
+	if err != nil {
+		return now, err
+	}
+	return c.change(ctx, want.Task, "taking the lease of", now, read, func(now Lease) (Lease, bool, error) {
 		own := now.key == c.key || c.succeeds(now)
 		if !own && now.Alive(c.clock()) {
-			return Lease{}, &HeldError{now}
+			return now, false, &HeldError{now}
 		}
 		next := Lease{Task: want.Task, Run: want.Run, Owner: want.Owner, RunURL: want.RunURL, Taken: c.clock(), key: c.key}
 		if own {
 			next.Taken, next.Stop = now.Taken, now.Stop
 		}
 		next.Until = c.clock().Add(c.lasts)
-		if c.dryRun {
-			return next, nil
-		}
-		next, moved, err := c.put(ctx, now, next)
-		if err != nil {
-			return Lease{}, fmt.Errorf("taking the lease of %s: %w", want.Task, err)
-		}
-		if !moved {
-			return next, nil
-		}
-	}
-	return Lease{}, fmt.Errorf("taking the lease of %s: others keep taking and leaving it; ask again in a moment",
-		want.Task)
+		return next, true, nil
+	})
 }
 
 // Extend makes a lease of ours end so long from now, with a run that may have got its name. What came back is the
@@ -109,21 +99,10 @@ func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
 func (c *Client) Extend(ctx context.Context, held Lease) (Lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for range tries {
-		next := held
-		next.Until = c.clock().Add(c.lasts)
-		next, moved, err := c.put(ctx, held, next)
-		if err != nil {
-			return held, fmt.Errorf("renewing the lease of %s: %w", held.Task, err)
-		}
-		if !moved {
-			return next, nil
-		}
-		if held, err = c.refresh(ctx, held); err != nil {
-			return held, err
-		}
-	}
-	return held, fmt.Errorf("renewing the lease of %s: it keeps moving", held.Task)
+	return c.change(ctx, held.Task, "renewing the lease of", held, c.refresh, func(now Lease) (Lease, bool, error) {
+		now.Until = c.clock().Add(c.lasts)
+		return now, true, nil
+	})
 }
 
 // Look reads a lease of ours again. It is cheap when it has not moved: one question about one ref. The error is a
@@ -134,44 +113,29 @@ func (c *Client) Look(ctx context.Context, held Lease) (Lease, error) {
 	return c.refresh(ctx, held)
 }
 
-// At reads the lease of a task; ok is false without one. Whether it still counts, Alive says.
-func (c *Client) At(ctx context.Context, task string) (found Lease, ok bool, err error) {
+// AskStop asks the holder of a task's run to stop. heard is false when no one does, and then nothing was written.
+// Someone's earlier wish stays as it is.
+func (c *Client) AskStop(ctx context.Context, task string, wish Stop) (heard bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	found, err = c.at(ctx, task, Lease{})
-	return found, found.sha != "", err
-}
-
-// AskStop asks the holder of a task's run to stop. heard is false when no one does, and then nothing was written; of is
-// the lease that carries the wish. Someone's earlier wish stays as it is.
-func (c *Client) AskStop(ctx context.Context, task string, wish Stop) (heard bool, of Lease, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for range tries {
-		now, err := c.at(ctx, task, Lease{})
-		switch {
-		case err != nil:
-			return false, now, fmt.Errorf("asking the run of %s to stop: %w", task, err)
-		case !now.Alive(c.clock()):
-			return false, now, nil
-		case now.Unreadable != "":
-			return false, now, fmt.Errorf(
-				"asking the run of %s to stop: its lease cannot be read (%s); cancel the workflow run instead",
-				task, now.Unreadable)
-		case now.Stop != nil || c.dryRun:
-			return true, now, nil
-		}
-		next := now
-		next.Stop = &wish
-		next, moved, err := c.put(ctx, now, next)
-		if err != nil {
-			return false, now, fmt.Errorf("asking the run of %s to stop: %w", task, err)
-		}
-		if !moved {
-			return true, next, nil
-		}
+	read := c.reader(task)
+	now, err := read(ctx, Lease{})
+	if err != nil {
+		return false, err
 	}
-	return false, Lease{}, fmt.Errorf("asking the run of %s to stop: its lease keeps moving; ask again in a moment", task)
+	_, err = c.change(ctx, task, "asking for a stop in the lease of", now, read, func(now Lease) (Lease, bool, error) {
+		heard = now.Alive(c.clock())
+		if heard && now.Unreadable != "" {
+			return now, false, fmt.Errorf("asking the run of %s to stop: its lease cannot be read (%s); cancel the workflow run "+
+				"instead", task, now.Unreadable)
+		}
+		write := heard && now.Stop == nil
+		if write {
+			now.Stop = &wish
+		}
+		return now, write, nil
+	})
+	return heard && err == nil, err
 }
 
 // Release gives a lease of ours back. One that is gone already is no error; one that someone else has now stays, and
@@ -179,32 +143,68 @@ func (c *Client) AskStop(ctx context.Context, task string, wish Stop) (heard boo
 func (c *Client) Release(ctx context.Context, held Lease) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	_, err := c.change(ctx, held.Task, "giving back the lease of", held, c.refresh,
+		func(Lease) (Lease, bool, error) { return Lease{}, true, nil })
+	if lost := (*LostError)(nil); errors.As(err, &lost) && lost.Now.Task == "" {
+		return nil
+	}
+	return err
+}
+
+// change puts what next makes of a task's lease in its place, and begins again with what read finds where someone else has
+// moved it. The zero lease removes it. In a dry run nothing is written.
+func (c *Client) change(ctx context.Context, task, doing string, now Lease, read func(context.Context, Lease) (Lease, error),
+	next func(Lease) (want Lease, write bool, err error)) (Lease, error) {
 	for range tries {
-		err := c.store.Move(ctx, refs+held.Task, held.sha, "")
-		if err == nil || held.sha == "" {
-			return nil
+		want, write, err := next(now)
+		if err != nil || !write || c.dryRun {
+			return want, err
+		}
+		var text []byte
+		if want == (Lease{}) {
+			err = c.store.Move(ctx, refs+task, now.sha, "")
+		} else if text, err = want.text(); err == nil {
+			want.sha, err = c.put(ctx, refs+task, now.sha, fileName, "ralph: "+task+" is held\n", text)
+		}
+		if err == nil {
+			return want, nil
 		}
 		if !stale(err) {
-			return fmt.Errorf("giving back the lease of %s: %w", held.Task, err)
+			return now, fmt.Errorf("%s %s: %w", doing, task, err)
 		}
-		var lost *LostError
-		if held, err = c.refresh(ctx, held); errors.As(err, &lost) && lost.Now.Task == "" {
-			return nil
-		}
-		if err != nil {
-			return err
+		if now, err = read(ctx, now); err != nil {
+			return now, err
 		}
 	}
-	return fmt.Errorf("giving back the lease of %s: it keeps moving; it ends by itself at %s",
-		held.Task, held.Ends().UTC().Format("15:04 UTC"))
+	return now, fmt.Errorf("%s %s: others keep moving it; ask again in a moment", doing, task)
+}
+
+// put moves a ref from one commit to the next, which it makes of one file.
+func (c *Client) put(ctx context.Context, ref, from, file, message string, text []byte) (commit string, err error) {
+	commit, err = c.store.Write(ctx, file, message, git.RefFile{Content: text, Date: c.clock()})
+	if err != nil {
+		return "", fmt.Errorf("writing %s down: %w", file, err)
+	}
+	return commit, c.store.Move(ctx, ref, from, commit)
+}
+
+// reader reads the lease of a task, whoever has it.
+func (c *Client) reader(task string) func(context.Context, Lease) (Lease, error) {
+	return func(ctx context.Context, known Lease) (Lease, error) {
+		now, err := c.at(ctx, task, known)
+		if err != nil {
+			err = fmt.Errorf("looking at the lease of %s: %w", task, err)
+		}
+		return now, err
+	}
 }
 
 // refresh is a lease of ours as it is now.
 func (c *Client) refresh(ctx context.Context, held Lease) (Lease, error) {
-	now, err := c.at(ctx, held.Task, held)
+	now, err := c.reader(held.Task)(ctx, held)
 	switch {
 	case err != nil:
-		return held, fmt.Errorf("looking at the lease of %s: %w", held.Task, err)
+		return held, err
 	case now.key == c.key:
 		if held.Run != "" { // which the holder may have learnt since
 			now.Run = held.Run
@@ -228,24 +228,6 @@ func (c *Client) at(ctx context.Context, task string, known Lease) (Lease, error
 		return Lease{}, err
 	}
 	return read(task, f, c.clock()), nil
-}
-
-// put moves a lease on the remote from one commit to the next, which it makes. moved says that the lease was no longer
-// at from.
-func (c *Client) put(ctx context.Context, from, next Lease) (put Lease, moved bool, err error) {
-	text, err := next.text()
-	if err != nil {
-		return from, false, err
-	}
-	file := git.RefFile{Content: text, Date: c.clock()}
-	if next.sha, err = c.store.Write(ctx, fileName, "ralph: "+next.Task+" is held\n", file); err != nil {
-		return from, false, fmt.Errorf("writing the lease down: %w", err)
-	}
-	err = c.store.Move(ctx, refs+next.Task, from.sha, next.sha)
-	if stale(err) {
-		return from, true, nil
-	}
-	return next, false, err
 }
 
 // RecordsAndLeases reads the run records of every task and who holds which task now, in one fetch. A task may have
@@ -302,12 +284,8 @@ func (c *Client) AddHint(ctx context.Context, h Hint) error {
 		if err != nil {
 			return fmt.Errorf("writing a hint down: %w", err)
 		}
-		file := git.RefFile{Content: text, Date: c.clock()}
-		next, err := c.store.Write(ctx, hintFile, "ralph: hints for "+h.Task+"\n", file)
-		if err != nil {
-			return fmt.Errorf("writing a hint down: %w", err)
-		}
-		if err = c.store.Move(ctx, hintRefs+h.Task, commit, next); err == nil {
+		_, err = c.put(ctx, hintRefs+h.Task, commit, hintFile, "ralph: hints for "+h.Task+"\n", text)
+		if err == nil {
 			return nil
 		}
 		if !stale(err) {

@@ -15,19 +15,12 @@ type StoppedError struct{ stop Stop }
 
 func (e *StoppedError) Error() string { return fmt.Sprint(e.stop) }
 
-// How often a held lease is examined, from when on it is renewed, and how long that may take: a slow remote leaves
-// time for several tries before a lease is over.
+// How often a held lease is examined, and how long that may take. It is renewed when a third of its time is over: a slow
+// remote leaves time for several tries before it ends.
 const (
-	LookEvery  = 15 * time.Second
-	renewAfter = Time / 3
-	Patience   = 45 * time.Second
+	LookEvery = 15 * time.Second
+	Patience  = 45 * time.Second
 )
-
-// LongBeats are when a server's lease is thought of, which asks the remote nothing; they end with the process.
-func LongBeats() <-chan time.Time { return time.Tick(longBeat) }
-
-// Beats are when a lease is examined; they end with the process.
-func Beats() <-chan time.Time { return time.Tick(LookEvery) }
 
 // leases is what a heartbeat needs of a Client.
 type leases interface {
@@ -52,20 +45,15 @@ type Heartbeat struct {
 	rested context.CancelFunc      // ends listening
 	still  sync.WaitGroup
 
-	turn sync.Mutex // who looks, renews or releases
-	long bool       // see Long
+	turn  sync.Mutex    // who looks, renews or releases
+	lasts time.Duration // how long the lease does: the long one of a server is never looked at in between
 
-	mu      sync.Mutex
-	held    Lease
-	run     string // its name, once it is known
-	missing error  // a *LostError
-	happened
-}
-
-// happened is what has come to pass with a heartbeat.
-type happened struct {
-	stopping bool // it was asked to stop, and knows
-	troubled bool // the last look failed
+	mu       sync.Mutex
+	held     Lease
+	run      string // its name, once it is known
+	missing  error  // a *LostError
+	stopping bool   // it was asked to stop, and knows
+	troubled bool   // the last look failed
 	released bool
 }
 
@@ -74,33 +62,30 @@ func NewHeartbeat(
 	ctx context.Context, door leases, held Lease, clock func() time.Time, token func(context.Context) (string, error),
 	log func(string, ...any),
 ) (context.Context, *Heartbeat) {
-	h := &Heartbeat{door: door, held: held, clock: clock, token: token, log: log}
+	h := &Heartbeat{door: door, held: held, lasts: held.Until.Sub(clock()), clock: clock, token: token, log: log}
 	running, end := context.WithCancelCause(ctx)
 	h.end = end
 	return running, h
 }
 
-// Long makes it the heartbeat of a server's lease: it renews that and never looks at it in between. It comes before
-// Listen.
-func (h *Heartbeat) Long() { h.long = true }
-
 // due reports whether it is time to renew a lease.
 func (h *Heartbeat) due(held Lease) bool {
-	if h.long {
-		return !h.clock().Before(held.Until.Add(longRenewTime - longTime))
-	}
-	return !h.clock().Before(held.Until.Add(renewAfter - Time))
+	return !h.clock().Before(held.Until.Add(h.lasts/3 - h.lasts))
 }
 
 // idle reports whether there is nothing to ask the remote now.
 func (h *Heartbeat) idle() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.long && !h.troubled && h.missing == nil && !h.due(h.held)
+	return h.lasts > Time && !h.troubled && h.missing == nil && !h.due(h.held)
 }
 
-// Listen looks at every beat, in a goroutine, until rest: longer than the run, because its end must be reported too.
+// Listen looks at every beat, of which nil is one every LookEvery, in a goroutine, until rest: longer than the run, because
+// its end must be reported too.
 func (h *Heartbeat) Listen(ctx context.Context, beats <-chan time.Time) {
+	if beats == nil {
+		beats = time.Tick(LookEvery)
+	}
 	ctx, h.rested = context.WithCancel(context.WithoutCancel(ctx))
 	h.still.Go(func() {
 		for {

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ type saying struct {
 	asked   []string // "look", "extend", "release"
 	tokens  []string
 	clock   *watch
+	lasts   time.Duration
 	answers []answered
 }
 
@@ -43,7 +45,7 @@ func (s *saying) Look(_ context.Context, held Lease) (Lease, error) {
 func (s *saying) Extend(_ context.Context, held Lease) (Lease, error) {
 	now, err := s.next("extend", held)
 	if err == nil {
-		now.Until = s.clock.now().Add(Time)
+		now.Until = s.clock.now().Add(s.lasts)
 	}
 	return now, err
 }
@@ -76,30 +78,33 @@ func TestHeartbeat(t *testing.T) {
 		cause   string // why the run ended; "": it goes on
 		logged  int
 		slow    time.Duration // that an answer takes
+		lasts   time.Duration // 0: Time
 	}{
 		{"it looks, and renews when a third of the time is over", 15, nil,
-			"look look look look look look extend look look look look look look extend look", "", 0, 0},
+			"look look look look look look extend look look look look look look extend look", "", 0, 0, 0},
 		{"an error is tried again, logged once, and so is its end", 6, []answered{{}, away, away, away},
-			"look look look look look look", "", 2, 0},
-		{"two times away are two", 6, []answered{away, {}, away}, "look look look look look look", "", 4, 0},
+			"look look look look look look", "", 2, 0, 0},
+		{"two times away are two", 6, []answered{away, {}, away}, "look look look look look look", "", 4, 0, 0},
 		{"a renewal that fails is tried at every beat", 20,
 			slices.Concat(make([]answered, 6), slices.Repeat([]answered{away}, 14)),
-			"look look look look look look" + strings.Repeat(" extend", 14), "", 1, 0},
+			"look look look look look look" + strings.Repeat(" extend", 14), "", 1, 0, 0},
 		{"a stop is heard, and the run is kept until it has ended", 8, []answered{{}, alice, bob},
-			"look look look look look look extend look", "asked to stop by alice", 1, 0},
+			"look look look look look look extend look", "asked to stop by alice", 1, 0, 0},
 		{"a stop is heard at a renewal", 7, append(make([]answered, 6), alice), "look look look look look look extend",
-			"asked to stop by alice", 1, 0},
-		{"a lost run asks no more", 8, []answered{{}, lost}, "look look", "this process no longer holds issue-1: workflow run 78, attempt 1 has taken it over; see its status there", 1, 0},
+			"asked to stop by alice", 1, 0, 0},
+		{"a lost run asks no more", 8, []answered{{}, lost}, "look look", "this process no longer holds issue-1: workflow run 78, attempt 1 has taken it over; see its status there", 1, 0, 0},
 		{"a remote too slow to answer is asked to renew several times before the lease ends", int(Time / (LookEvery + Patience)),
-			slices.Repeat([]answered{{err: context.DeadlineExceeded}}, 100), "look look extend extend extend", "", 1, Patience},
+			slices.Repeat([]answered{{err: context.DeadlineExceeded}}, 100), "look look extend extend extend", "", 1, Patience, 0},
+		{"a server's is renewed every nine minutes, and not looked at in between", 60 * 4, nil,
+			strings.Repeat(" extend", 6)[1:], "", 0, 0, longTime},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			clock, logged := newWatch(), 0
-			door := &saying{clock: clock, answers: tt.answers}
+			clock, logged, lasts := newWatch(), 0, cmp.Or(tt.lasts, Time)
+			door := &saying{clock: clock, answers: tt.answers, lasts: lasts}
 			token := func(context.Context) (string, error) { return "t" + clock.now().Format("150405"), nil }
 			log := func(string, ...any) { logged++ }
-			running, p := NewHeartbeat(context.Background(), door, Lease{Task: "issue-1", Until: clock.now().Add(Time)}, clock.now,
+			running, p := NewHeartbeat(context.Background(), door, Lease{Task: "issue-1", Until: clock.now().Add(lasts)}, clock.now,
 				token, log)
 			for range tt.beats {
 				clock.pass(LookEvery)
@@ -121,7 +126,7 @@ func TestHeartbeat(t *testing.T) {
 			if logged != tt.logged {
 				t.Errorf("%d lines were logged, want %d", logged, tt.logged)
 			}
-			if len(door.tokens) != len(door.asked) || door.tokens[0] != "t093015" {
+			if len(door.tokens) != len(door.asked) || tt.lasts == 0 && door.tokens[0] != "t093015" {
 				t.Errorf("tokens: %q", door.tokens)
 			}
 		})

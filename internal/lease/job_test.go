@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"context"
 	"os"
 	"strings"
 	"testing"
@@ -41,7 +40,7 @@ func TestLeaseOfAJob(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if heard, _, err := action.AskStop(b.ctx, "issue-42", Stop{By: "alice"}); err != nil || !heard {
+	if heard, err := action.AskStop(b.ctx, "issue-42", Stop{By: "alice"}); err != nil || !heard {
 		t.Errorf("heard: %v, %v", heard, err)
 	}
 	taken := must[Lease](t)(second.Take(b.ctx, want))
@@ -58,38 +57,4 @@ func TestLeaseOfAJob(t *testing.T) {
 	if _, err := action.Take(b.ctx, want); err != nil {
 		t.Error(err)
 	}
-}
-
-// TestLongHeartbeat: a server's lease is renewed every nine minutes and never looked at in between, but for tries after
-// an error; it is told to stop by itself.
-func TestLongHeartbeat(t *testing.T) {
-	t.Parallel()
-	clock := newWatch()
-	door := &longDoor{saying{clock: clock}}
-	running, h := NewHeartbeat(context.Background(), door, Lease{Task: "issue-42", Until: clock.now().Add(longTime)}, clock.now,
-		func(context.Context) (string, error) { return "t", nil }, t.Logf)
-	h.Long()
-	for range 2 * 60 { // an hour
-		clock.pass(longBeat)
-		if !h.Beat(running) {
-			t.Fatal("it is lost")
-		}
-	}
-	if asked := strings.Join(door.asked, " "); asked != "extend extend extend extend extend extend" {
-		t.Errorf("asked: %s", asked)
-	}
-	h.Stop(Stop{By: "alice"})
-	h.Stop(Stop{By: "bob"})
-	if why := context.Cause(running); why == nil || why.Error() != "asked to stop by alice" {
-		t.Errorf("stopped: %v", why)
-	}
-}
-
-// longDoor extends for as long as a server's leases last.
-type longDoor struct{ saying }
-
-func (d *longDoor) Extend(ctx context.Context, held Lease) (Lease, error) {
-	now, err := d.saying.Extend(ctx, held)
-	now.Until = d.clock.now().Add(longTime)
-	return now, err
 }

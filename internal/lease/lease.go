@@ -22,9 +22,11 @@ import (
 
 // How long leases last.
 const (
-	Time    = 5 * time.Minute  // what a process takes, and takes again before it is over
-	longest = 10 * time.Minute // what a lease is believed that cannot be read, from the date of its commit on
-	// longestRead is what any other lease is believed, whatever it says: a server's lasts longTime.
+	Time = 5 * time.Minute // what a process takes, and takes again before it is over
+	// longTime is a server's: no one looks at it in between, since the server says by itself who shall stop.
+	longTime = 27 * time.Minute
+	longest  = 10 * time.Minute // what a lease is believed that cannot be read, from the date of its commit on
+	// longestRead is what any other lease is believed, whatever it says.
 	longestRead = 30 * time.Minute
 	Slack       = 30 * time.Second // for clocks that differ: a lease may be taken over so long after its end
 )
@@ -32,16 +34,16 @@ const (
 // Lease is who holds a task's run. Every text in it is plain, on one line and short, but it may be anyone's who can
 // push. Run and Owner are words that mark nothing up; show the others as the texts of strangers.
 type Lease struct {
-	Task   string // "issue-42"
-	Run    string // "20261121-053000-7f3a"; "" until the holder knows which run it is
-	Owner  string // "workflow run 77, attempt 1"
-	RunURL string // an address of http or https, or ""
-	Taken  time.Time
-	Until  time.Time // when it ends unless it is renewed
-	Stop   *Stop     // someone asked the holder to stop; nil: no one
+	Task   string    `json:"task"`              // "issue-42"
+	Run    string    `json:"run,omitempty"`     // "20261121-053000-7f3a"; "" until the holder knows which run it is
+	Owner  string    `json:"owner"`             // "workflow run 77, attempt 1"
+	RunURL string    `json:"run_url,omitempty"` // an address of http or https, or ""
+	Taken  time.Time `json:"taken_at"`
+	Until  time.Time `json:"until"`          // when it ends unless it is renewed
+	Stop   *Stop     `json:"stop,omitempty"` // someone asked the holder to stop; nil: no one
 	// Unreadable says why its text cannot be read, in a few words; "" when it can. Such a lease is held by who knows whom
 	// until the longest such lease is over.
-	Unreadable string
+	Unreadable string `json:"-"`
 
 	key string // of the process that holds it: what tells two of the same name apart
 	sha string // its commit; "" for none
@@ -129,30 +131,27 @@ const (
 
 // fileText is the file's content. Another version is another shape.
 type fileText struct {
-	Version int       `json:"version"`
-	Task    string    `json:"task"`
-	Run     string    `json:"run,omitempty"`
-	Owner   string    `json:"owner"`
-	RunURL  string    `json:"run_url,omitempty"`
-	Key     string    `json:"key"`
-	Taken   time.Time `json:"taken_at"`
-	Until   time.Time `json:"until"`
-	Stop    *Stop     `json:"stop,omitempty"`
+	Version int    `json:"version"`
+	Key     string `json:"key"`
+	Lease
 }
 
 const version = 1
 
 // text is the file of a lease.
 func (l Lease) text() ([]byte, error) {
-	t := fileText{
-		Version: version, Task: l.Task, Run: nameText(l.Run), Owner: nameText(l.Owner), RunURL: webAddress(l.RunURL),
-		Key: l.key, Taken: l.Taken.UTC(), Until: l.Until.UTC(),
-	}
-	if l.Stop != nil {
-		t.Stop = &Stop{loginText(l.Stop.By), plainText(l.Stop.Why), l.Stop.At.UTC()}
-	}
-	text, err := json.MarshalIndent(t, "", "  ")
+	text, err := json.MarshalIndent(fileText{version, l.key, l.clean()}, "", "  ")
 	return append(text, '\n'), err
+}
+
+// clean is a lease with texts as they may be shown.
+func (l Lease) clean() Lease {
+	l.Run, l.Owner, l.RunURL = nameText(l.Run), nameText(l.Owner), webAddress(l.RunURL)
+	l.Taken, l.Until = l.Taken.UTC(), l.Until.UTC()
+	if l.Stop != nil {
+		l.Stop = &Stop{loginText(l.Stop.By), plainText(l.Stop.Why), l.Stop.At.UTC()}
+	}
+	return l
 }
 
 // read makes a lease of what the remote has, which may be anything. No lease is believed for longer than longestRead
@@ -175,34 +174,24 @@ func read(task string, f git.RefFile, now time.Time) Lease {
 func parse(task string, text []byte) (l Lease, why string) {
 	var t fileText
 	unread := Lease{Task: task}
-	if text == nil {
-		return unread, fmt.Sprintf("it has no file %s of at most %d bytes", fileName, maxFile)
-	}
 	from := json.NewDecoder(bytes.NewReader(text))
 	from.DisallowUnknownFields()
-	if err := from.Decode(&t); err != nil {
-		return unread, "it is not written as ralph writes it"
-	}
-	if _, err := from.Token(); !errors.Is(err, io.EOF) {
-		return unread, "it is not written as ralph writes it"
-	}
+	err := from.Decode(&t)
+	_, more := from.Token()
 	switch {
+	case text == nil:
+		return unread, fmt.Sprintf("it has no file %s of at most %d bytes", fileName, maxFile)
+	case err != nil, !errors.Is(more, io.EOF), len(t.Key) > maxText: // with a wish to stop such a key would be too large
+		return unread, "it is not written as ralph writes it"
 	case t.Version != version:
 		return unread, "another version of ralph wrote it"
 	case t.Task != task:
 		return unread, "it is of another task"
 	case t.Key == "" || t.Until.IsZero():
 		return unread, "it does not say whose it is and until when"
-	case len(t.Key) > maxText: // with a wish to stop it would be too large to be read
-		return unread, "it is not written as ralph writes it"
 	}
-	l = Lease{
-		Task: task, Run: nameText(t.Run), Owner: nameText(t.Owner), RunURL: webAddress(t.RunURL),
-		key: t.Key, Taken: t.Taken.UTC(), Until: t.Until.UTC(),
-	}
-	if t.Stop != nil {
-		l.Stop = &Stop{By: loginText(t.Stop.By), Why: plainText(t.Stop.Why), At: t.Stop.At.UTC()}
-	}
+	l = t.clean()
+	l.key = t.Key
 	if _, err := l.text(); err != nil { // a wish to stop could not be added: a year that JSON has no form for
 		return unread, "it is not written as ralph writes it"
 	}
@@ -257,11 +246,3 @@ func webAddress(s string) string {
 	}
 	return u.String()
 }
-
-// How a server's lease lasts, and from when on it is renewed: no one looks at it in between, since the server says by
-// itself who shall stop. Versions that believe no lease for more than ten minutes see it as held, too.
-const (
-	longTime      = 25 * time.Minute
-	longRenewTime = 9 * time.Minute
-	longBeat      = 30 * time.Second
-)

@@ -83,9 +83,9 @@ func TestLeaseFromTakeToRelease(t *testing.T) {
 	held = must[Lease](t)(one.Look(b.ctx, held))
 	clock.pass(time.Minute)
 	held = must[Lease](t)(one.Extend(b.ctx, held))
-	if seen, ok, err := two.At(b.ctx, "issue-42"); err != nil || !ok || !seen.Until.Equal(began.Add(8*time.Minute)) ||
-		seen.RunURL != mine(77).RunURL || seen.Run != mine(77).Run {
-		t.Fatal(seen, ok, err)
+	if seen := b.seen(two); !seen.Until.Equal(began.Add(8*time.Minute)) || seen.RunURL != mine(77).RunURL ||
+		seen.Run != mine(77).Run {
+		t.Fatal(seen)
 	}
 	if got := b.sh(b.remote,
 		`git rev-list --count refs/ralph/leases/issue-42; git ls-tree -r --name-only refs/ralph/leases/issue-42`); got != "1\nlease.json\n" {
@@ -96,10 +96,16 @@ func TestLeaseFromTakeToRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, ok, err := two.At(b.ctx, "issue-42"); ok || err != nil {
-		t.Fatal(ok, err)
+	if seen := b.seen(two); seen != (Lease{}) {
+		t.Fatal(seen)
 	}
 	must[Lease](t)(two.Take(b.ctx, mine(78)))
+}
+
+// seen is the lease on the remote, as a client reads it.
+func (b *sandbox) seen(c *Client) Lease {
+	b.t.Helper()
+	return must[Lease](b.t)(c.at(b.ctx, "issue-42", Lease{}))
 }
 
 // TestLeaseAfterAKilledGit: a git that was broken off leaves locks, and the lease is kept all the same.
@@ -108,7 +114,7 @@ func TestLeaseAfterAKilledGit(t *testing.T) {
 	root := t.TempDir()
 	one, two := b.leases(clock, func(o *git.Options) { o.Root = root }), b.leases(clock)
 	held := must[Lease](t)(one.Take(b.ctx, mine(77)))
-	heard, _, err := two.AskStop(b.ctx, "issue-42", Stop{By: "alice"}) // so that there is something to fetch
+	heard, err := two.AskStop(b.ctx, "issue-42", Stop{By: "alice"}) // so that there is something to fetch
 	if !heard || err != nil {
 		t.Fatal(heard, err)
 	}
@@ -179,9 +185,8 @@ func TestLeaseRace(t *testing.T) {
 		if len(won) != 1 {
 			t.Fatalf("round %d: %d processes hold the run", round, len(won))
 		}
-		seen, ok, err := all[(won[0]+1)%n].At(b.ctx, "issue-42")
-		if err != nil || !ok || seen.Owner != mine(won[0]).Owner {
-			t.Fatalf("round %d: %d won, and the remote says %+v, %v", round, won[0], seen, err)
+		if seen := b.seen(all[(won[0]+1)%n]); seen.Owner != mine(won[0]).Owner {
+			t.Fatalf("round %d: %d won, and the remote says %+v", round, won[0], seen)
 		}
 		clock.pass(Time + Slack) // the winner has died
 	}
@@ -247,8 +252,8 @@ func TestLeaseExpires(t *testing.T) {
 	if err := dead.Release(b.ctx, held); !errors.As(err, &lost) {
 		t.Fatal(err)
 	}
-	if seen, ok, err := dead.At(b.ctx, "issue-42"); err != nil || !ok || seen.Owner != mine(78).Owner {
-		t.Fatal("somebody else's lease was touched", seen, ok, err)
+	if seen := b.seen(dead); seen.Owner != mine(78).Owner {
+		t.Fatal("somebody else's lease was touched", seen)
 	}
 	b.sh(b.remote, `git update-ref -d refs/ralph/leases/issue-42`)
 	if _, err := dead.Extend(b.ctx, held); !errors.As(err, &lost) || lost.Now.Task != "" {
@@ -260,16 +265,14 @@ func TestAskStop(t *testing.T) {
 	b, clock := newSandbox(t), newWatch()
 	runner, asker := b.leases(clock), b.leases(clock)
 	wish := Stop{By: "alice", Why: "issue closed", At: clock.now()}
-	if heard, _, err := asker.AskStop(b.ctx, "issue-42", wish); heard || err != nil {
+	if heard, err := asker.AskStop(b.ctx, "issue-42", wish); heard || err != nil {
 		t.Fatal("nobody is there to hear it", heard, err)
 	}
 	held := must[Lease](t)(runner.Take(b.ctx, mine(77)))
-	heard, of, err := asker.AskStop(b.ctx, "issue-42", wish)
-	if err != nil || !heard || of.Owner != mine(77).Owner {
-		t.Fatal(heard, of, err)
-	}
-	if heard, of, err := asker.AskStop(b.ctx, "issue-42", Stop{By: "bob"}); err != nil || !heard || of.Stop.By != "alice" {
-		t.Fatal("the first wish stays", heard, of, err)
+	for _, wish := range []Stop{wish, {By: "bob"}} { // the first one stays
+		if heard, err := asker.AskStop(b.ctx, "issue-42", wish); err != nil || !heard {
+			t.Fatal(heard, err)
+		}
 	}
 	looked := must[Lease](t)(runner.Look(b.ctx, held))
 	if looked.Stop == nil || looked.Stop.String() != "issue closed by alice" || !looked.Stop.At.Equal(wish.At) {
@@ -287,7 +290,7 @@ func TestAskStop(t *testing.T) {
 	must[Lease](t)(runner.Take(b.ctx, mine(77)))
 	clock.pass(Time + Slack)
 	before := b.sh(b.remote, `git rev-parse refs/ralph/leases/issue-42`)
-	if heard, _, err := asker.AskStop(b.ctx, "issue-42", wish); heard || err != nil ||
+	if heard, err := asker.AskStop(b.ctx, "issue-42", wish); heard || err != nil ||
 		b.sh(b.remote, `git rev-parse refs/ralph/leases/issue-42`) != before {
 		t.Fatal("the dead hear nothing", heard, err)
 	}
@@ -353,7 +356,7 @@ func TestAskStopWhileItMoves(t *testing.T) {
 			}
 			return nil
 		}
-		heard, _, err := asker.AskStop(b.ctx, "issue-42", Stop{By: "alice"})
+		heard, err := asker.AskStop(b.ctx, "issue-42", Stop{By: "alice"})
 		if !heard && err == nil {
 			err = errors.New("nobody heard it")
 		}
@@ -391,60 +394,53 @@ func every() bool { return os.Getenv("RALPH_TEST_EVERY_FAULT") != "" }
 // TestHostileLease: whatever lies at the ref, nothing of it gets further than a sentence, and nothing holds a run for
 // ever. In a usual test run, one of each kind lies on a remote, and of the others the text alone is read.
 func TestHostileLease(t *testing.T) {
-	const key = `"key":"k","task":"issue-42"`
 	clock := newWatch()
 	onRemote := []string{"ours", "nor from a date to come", "not JSON", "too large", "no commit", "no file"}
 	soon, late := clock.now().Add(time.Minute).Format(time.RFC3339), "2099-01-01T00:00:00Z"
+	const ours, unread = `{"version":1,"key":"k","task":"issue-42","owner":"o","until":"`, "a process whose lease cannot be read: "
+	const form = unread + "it is not written as ralph writes it"
+	owned := func(by string) string { return strings.Replace(ours, `"o"`, `"`+by+`"`, 1) + soon + `"}` }
 	for _, tt := range []struct {
 		name, file, date string
 		who, until       string // "" is not held at all
 	}{
-		{"ours", `{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + soon + `"}`, "", "o",
-			"09:31:30"},
-		{"no time is believed for longer than the longest lease",
-			`{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + late + `"}`, "", "o", "10:00:30"},
-		{"nor from a date to come", `{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + late + `"}`,
-			late, "", ""},
-		{"what commands a terminal", `{"version":1,` + key + `,"owner":"\u001b[31mred\n\u202e@all","taken_at":"` + soon +
-			`","until":"` + soon + `"}`, "", "31mred all", "09:31:30"},
-		{"a long name", `{"version":1,` + key + `,"owner":"` + strings.Repeat("x", 3000) + `","taken_at":"` + soon +
-			`","until":"` + soon + `"}`, "", strings.Repeat("x", 120) + "…", "09:31:30"},
-		{"not JSON", `hello`, "", "a process whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
-		{"more than it", `{"version":1,` + key + `,"owner":"o","until":"` + soon + `"} {}`, "",
-			"a process whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
-		{"an unknown field", `{"version":1,"sudo":true,` + key + `,"until":"` + soon + `"}`, "",
-			"a process whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
-		{"a year that cannot be written down again", `{"version":1,` + key + `,"owner":"o","until":"` + soon +
-			`","taken_at":"0000-01-01T00:00:00+23:59"}`, "",
-			"a process whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
-		{"a key that leaves no room for a wish", `{"version":1,"key":"` + strings.Repeat("k", 3800) +
-			`","task":"issue-42","until":"` + soon + `"}`, "",
-			"a process whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
-		{"of another task", `{"version":1,"key":"k","task":"issue-43","until":"` + soon + `"}`, "",
-			"a process whose lease cannot be read: it is of another task", "09:40:30"},
-		{"a newer ralph", `{"version":2,` + key + `,"until":"` + soon + `"}`, "",
-			"a process whose lease cannot be read: another version of ralph wrote it", "09:40:30"},
-		{"without a time", `{"version":1,` + key + `}`, "",
-			"a process whose lease cannot be read: it does not say whose it is and until when", "09:40:30"},
-		{"too large", `{"version":1,` + key + `,"owner":"` + strings.Repeat("x", 5000) + `","until":"` + soon + `"}`, "",
-			"a process whose lease cannot be read: it has no file lease.json of at most 4096 bytes", "09:40:30"},
+		{"ours", ours + soon + `"}`, "", "o", "09:31:30"},
+		{"no time is believed for longer than the longest lease", ours + late + `"}`, "", "o", "10:00:30"},
+		{"nor from a date to come", ours + late + `"}`, late, "", ""},
+		{"what commands a terminal", owned(`\u001b[31mred\n\u202e@all`), "", "31mred all", "09:31:30"},
+		{"a long name", owned(strings.Repeat("x", 3000)), "", strings.Repeat("x", 120) + "…", "09:31:30"},
+		{"not JSON", `hello`, "", form, "09:40:30"},
+		{"more than it", ours + soon + `"} {}`, "", form, "09:40:30"},
+		{"an unknown field", ours + soon + `","sudo":true}`, "", form, "09:40:30"},
+		{"a year that cannot be written down again", ours + soon + `","taken_at":"0000-01-01T00:00:00+23:59"}`, "", form,
+			"09:40:30"},
+		{"a key that leaves no room for a wish", ours + soon + `","key":"` + strings.Repeat("k", 3800) + `"}`, "", form,
+			"09:40:30"},
+		{"of another task", ours + soon + `","task":"issue-43"}`, "", unread + "it is of another task", "09:40:30"},
+		{"a newer ralph", ours + soon + `","version":2}`, "", unread + "another version of ralph wrote it", "09:40:30"},
+		{"without a time", `{"version":1,"key":"k","task":"issue-42"}`, "",
+			unread + "it does not say whose it is and until when", "09:40:30"},
+		{"too large", owned(strings.Repeat("x", 5000)), "", unread + "it has no file lease.json of at most 4096 bytes",
+			"09:40:30"},
 		{"unreadable and to come", `hello`, late, "", ""},
 		{"no commit", "a blob", "", "", ""},
-		{"no file", "", "", "a process whose lease cannot be read: it has no file lease.json of at most 4096 bytes",
-			"09:40:30"},
+		{"no file", "", "", unread + "it has no file lease.json of at most 4096 bytes", "09:40:30"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			date := tt.date
 			if date == "" {
 				date = clock.now().Format(time.RFC3339)
 			}
-			if !every() && !slices.Contains(onRemote, tt.name) {
-				seen := read("issue-42", git.RefFile{Commit: "c", Content: []byte(tt.file + "\n"),
-					Date: must[time.Time](t)(time.Parse(time.RFC3339, date))}, clock.now())
+			holds := func(seen Lease) {
+				t.Helper()
 				if alive := seen.Alive(clock.now()); alive != (tt.until != "") || alive &&
 					(seen.Ends().UTC().Format("15:04:05") != tt.until || seen.Who() != tt.who) {
 					t.Errorf("%q until %s, alive: %v", seen.Who(), seen.Ends().UTC(), alive)
 				}
+			}
+			if !every() && !slices.Contains(onRemote, tt.name) {
+				holds(read("issue-42", git.RefFile{Commit: "c", Content: []byte(tt.file + "\n"),
+					Date: must[time.Time](t)(time.Parse(time.RFC3339, date))}, clock.now()))
 				return
 			}
 			b := newSandbox(t)
@@ -461,14 +457,8 @@ END`)
 			}
 			b.sh(b.dir+"/evil", make)
 			l := b.leases(clock)
-			seen, ok, err := l.At(b.ctx, "issue-42")
-			if err != nil || !ok {
-				t.Fatal(seen, ok, err)
-			}
-			if alive := seen.Alive(clock.now()); alive != (tt.until != "") || alive &&
-				(seen.Ends().UTC().Format("15:04:05") != tt.until || seen.Who() != tt.who) {
-				t.Errorf("%q until %s, alive: %v", seen.Who(), seen.Ends().UTC(), alive)
-			}
+			seen := b.seen(l)
+			holds(seen)
 			_, held, err := RecordsAndLeases(b.ctx,
 				git.Options{Root: b.dir, Remote: git.Remote{URL: b.remote}, Env: b.environment()}, clock.now)
 			if err != nil || held["issue-42"].Ends() != seen.Ends() {
@@ -479,7 +469,7 @@ END`)
 				t.Error("taken:", err)
 			}
 			if strings.HasPrefix(tt.who, "a process") {
-				if heard, _, err := l.AskStop(b.ctx, "issue-42", Stop{}); heard || err == nil ||
+				if heard, err := l.AskStop(b.ctx, "issue-42", Stop{}); heard || err == nil ||
 					!strings.Contains(err.Error(), "cancel the workflow run") {
 					t.Error("asked:", heard, err)
 				}
@@ -513,7 +503,7 @@ func TestGiveBack(t *testing.T) {
 		}},
 	} {
 		held := must[Lease](t)(runner.Take(b.ctx, mine(77)))
-		if heard, _, err := asker.AskStop(b.ctx, "issue-42", Stop{By: "alice"}); !heard || err != nil {
+		if heard, err := asker.AskStop(b.ctx, "issue-42", Stop{By: "alice"}); !heard || err != nil {
 			t.Fatal(heard, err)
 		}
 		before := refs()
@@ -547,8 +537,8 @@ func TestDryRunTakesNoLease(t *testing.T) {
 	if _, err := dry.Take(b.ctx, mine(77)); !errors.As(err, &taken) {
 		t.Fatal(err)
 	}
-	if heard, of, err := dry.AskStop(b.ctx, "issue-42", Stop{By: "alice"}); !heard || of.Stop != nil || err != nil {
-		t.Fatal(heard, of, err)
+	if heard, err := dry.AskStop(b.ctx, "issue-42", Stop{By: "alice"}); !heard || b.seen(dry).Stop != nil || err != nil {
+		t.Fatal(heard, err)
 	}
 }
 
