@@ -53,27 +53,16 @@ const (
 	Anything        Trigger = "anything else that happens"
 )
 
-// requested are the ways of asking that ask for something, with what each asks for.
+// requested are the ways of asking, besides commands, that ask for something, with what each asks for.
 var requested = map[Trigger]Verb{
 	ByLabel:         Run,
 	ByPlanLabel:     Plan,
 	ByPullLabel:     Fix,
 	RunningOff:      Stop,
 	ByClosing:       Stop,
-	ByRun:           Run,
-	ByRetry:         Retry,
 	ByRetryHint:     Retry,
 	ByRetryFresh:    Retry,
-	ByContinue:      Continue,
-	ByAccept:        Accept,
-	ByFix:           Fix,
 	ByFixNowhere:    Fix,
-	ByStop:          Stop,
-	ByHint:          Hint,
-	ByPlan:          Plan,
-	ByApprove:       Approve,
-	ByStatus:        Status,
-	ByHelp:          Help,
 	ByChanges:       Fix,
 	ByBuildFailed:   OnCIResult,
 	ByBuild:         OnCIResult,
@@ -165,13 +154,12 @@ func commanded(cmd Command) Trigger {
 	case cmd.Verb == Retry && cmd.Hint != "":
 		return ByRetryHint
 	}
-	return map[Verb]Trigger{
-		Run: ByRun, Retry: ByRetry, Continue: ByContinue, Accept: ByAccept, Fix: ByFix, Stop: ByStop, Hint: ByHint,
-		Plan:    ByPlan,
-		Approve: ByApprove,
-		Status:  ByStatus, Help: ByHelp,
-		Sweep: BySchedule, OnCIResult: ByBuild,
-	}[cmd.Verb]
+	for _, v := range verbs {
+		if v.verb == cmd.Verb {
+			return v.asking
+		}
+	}
+	return map[Verb]Trigger{Sweep: BySchedule, OnCIResult: ByBuild}[cmd.Verb]
 }
 
 func built(ev Event, rules Rules) Trigger {

@@ -40,24 +40,24 @@ type Command struct {
 
 // verbs is the table of comment commands with what each takes, in the order help shows them.
 var verbs = []struct {
-	verb  Verb
-	takes string
-	does  string
-	flags bool
+	verb   Verb
+	asking Trigger
+	takes  string
+	does   string
 }{
-	{Run, "[hint]", "start working on this issue; the hint goes to the agent", false},
-	{Retry, "[--fresh] [--max-iterations N] [hint]",
-		"resume a failed run with what was tried; --fresh starts over from the base branch", true},
-	{Continue, "[answer]", "resume a run that is waiting or was stopped; the answer goes to the agent", false},
-	{Accept, "NAME…|all", "accept findings by their names, or all of them, and resume the run", false},
-	{Fix, "[hint]", "address the reviews of the pull request, and answer every open thread", false},
-	{Stop, "", "stop the run and keep its work", false},
-	{Hint, "TEXT", "send a hint to the active run: the next turn or review reads it, and all later ones", false},
-	{Plan, "[hint]", "derive a plan from this issue and post it as a comment, which you can edit; the hint goes to the " +
-		"agent", false},
-	{Approve, "", "run the latest plan on this issue as it is written now", false},
-	{Status, "", "show the status of the run", false},
-	{Help, "", "show this", false},
+	{Run, ByRun, "[hint]", "start working on this issue; the hint goes to the agent"},
+	{Retry, ByRetry, "[--fresh] [--max-iterations N] [hint]",
+		"resume a failed run with what was tried; --fresh starts over from the base branch"},
+	{Continue, ByContinue, "[answer]", "resume a run that is waiting or was stopped; the answer goes to the agent"},
+	{Accept, ByAccept, "NAME…|all", "accept findings by their names, or all of them, and resume the run"},
+	{Fix, ByFix, "[hint]", "address the reviews of the pull request, and answer every open thread"},
+	{Stop, ByStop, "", "stop the run and keep its work"},
+	{Hint, ByHint, "TEXT", "send a hint to the active run: the next turn or review reads it, and all later ones"},
+	{Plan, ByPlan, "[hint]", "derive a plan from this issue and post it as a comment, which you can edit; the hint goes to the " +
+		"agent"},
+	{Approve, ByApprove, "", "run the latest plan on this issue as it is written now"},
+	{Status, ByStatus, "", "show the status of the run"},
+	{Help, ByHelp, "", "show this"},
 }
 
 // UsageError is a command that was meant for ralph and cannot be followed. Its text is one line for the person who
@@ -111,7 +111,7 @@ func ParseCommand(body, phrase string) (cmd Command, ok bool, err error) {
 		if v.verb == Hint && hint == "" {
 			return Command{}, true, &UsageError{Found: "“hint” without a text", Allowed: "what the agent should know, after it"}
 		}
-		if v.flags {
+		if v.verb == Retry {
 			if err := cmd.takeFlags(); err != nil {
 				return Command{}, true, err
 			}

@@ -108,8 +108,8 @@ func askingTable() string {
 		for _, name := range h.events {
 			events = append(events, "`"+name+"`")
 		}
-		if requested[h.asking] != "" {
-			who, verb = string(asker(kindOf(h))), string(requested[h.asking])
+		if asks := verbOf(h.asking); asks != "" {
+			who, verb = string(asker(kindOf(h))), string(asks)
 		}
 		if h.asking == Anything {
 			events = nil
@@ -117,6 +117,16 @@ func askingTable() string {
 		body = append(body, []string{told(string(h.asking)), strings.Join(events, ", "), verb, who})
 	}
 	return tableOf([]string{"trigger", "GitHub's event", "request", "permission"}, body)
+}
+
+// verbOf is what a way of asking asks for; empty: nothing.
+func verbOf(asking Trigger) Verb {
+	for _, v := range verbs {
+		if v.asking == asking {
+			return v.verb
+		}
+	}
+	return requested[asking]
 }
 
 // kindOf is the kind of a way of asking, by its first event.
@@ -137,7 +147,7 @@ func standingTable() string {
 	var body [][]string
 	for _, h := range headings {
 		where := usual(h.asking)
-		if requested[h.asking] == "" || where == "" {
+		if verbOf(h.asking) == "" || where == "" {
 			continue
 		}
 		cells := []string{told(string(h.asking))}
@@ -238,13 +248,8 @@ func TestHeadingsAreComplete(t *testing.T) {
 		}
 	}
 	for _, h := range headings {
-		if requested[h.asking] != "" && (kindOf(h) == "" || usual(h.asking) == "") {
+		if verbOf(h.asking) != "" && (kindOf(h) == "" || usual(h.asking) == "") {
 			t.Errorf("%s: kind %q, place %q", h.asking, kindOf(h), usual(h.asking))
-		}
-	}
-	for _, v := range verbs {
-		if a := commanded(Command{Verb: v.verb}); requested[a] != v.verb {
-			t.Errorf("%s is %q", v.verb, a)
 		}
 	}
 }
