@@ -45,24 +45,8 @@ func (a *Action) prepare() {
 	a.redact = a.Server.redactor(secrets)
 	a.rules = event.Rules{
 		TriggerLabel: a.Inputs.TriggerLabel, TriggerPhrase: a.Inputs.TriggerPhrase, AllowedBots: a.Inputs.AllowedBots,
-		CommentsBy: commentsBy(a.Inputs.CommentsBy), CIGate: a.Inputs.Set["ciGate"] == config.WaitForCI,
+		CommentsBy: a.Inputs.CommentsBy, CIGate: a.Inputs.Set["ciGate"] == config.WaitForCI,
 	}
-}
-
-// commentsBy reads the input include_comments_by.
-func commentsBy(names []string) event.CommentsBy {
-	out := event.CommentsBy{Only: len(names) > 0}
-	for _, name := range names {
-		switch strings.ToLower(name) {
-		case "none":
-			return event.CommentsBy{Nobody: true}
-		case "writers":
-			out.Only = false
-		default:
-			out.Logins = append(out.Logins, name)
-		}
-	}
-	return out
 }
 
 func (a *Action) event() (event.Event, error) {

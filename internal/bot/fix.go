@@ -108,18 +108,14 @@ func (r *reviewed) remark(t github.Thread, reads func(event.Comment) bool) (loop
 
 // reads reports whether the agent reads what someone wrote.
 func (r *reviewed) reads(ctx context.Context, who event.Actor) bool {
-	if who.Bot {
-		return slices.ContainsFunc(r.rules.CommentsBy.Logins, func(l string) bool { return strings.EqualFold(l, who.Login) })
-	}
-	return r.rules.CommentsBy.Reads(who.Login, r.github.CanWrite(ctx, &r.facts, who.Login))
+	return r.rules.CommentsBy.Reads(who.Login, !who.Bot && r.github.CanWrite(ctx, &r.facts, who.Login))
 }
 
 // onCIResult continues with a run whose newest commit other workflows have judged: one that waits for them, and one that
 // is done and failed there afterwards, within the iterations that are left. No one asks for it: the run was authorized
 // when it began.
 func (a *Action) onCIResult(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
-	wanted := goingOn(s)
-	wanted.Issue = s.Start.Issue
+	wanted := goingOn(s, "")
 	gated := func(v loop.Verdict) bool { return v.Waits && v.Check == (*check.CI).Name(nil) }
 	if last := s.Last(); s.End != nil && s.End.Outcome == loop.Waiting && (last == nil || !slices.ContainsFunc(last.Verdicts, gated)) {
 		a.log("nothing to do: the run %s does not wait for other workflows", s.Start.Run)

@@ -60,13 +60,14 @@ func TestCommentsBy(t *testing.T) {
 	}{
 		{"a writer", CommentsBy{}, "alice", true, true},
 		{"a reader", CommentsBy{}, "bob", false, false},
-		{"nobody", CommentsBy{Nobody: true}, "alice", true, false},
-		{"nobody, not even who is named", CommentsBy{Nobody: true, Logins: []string{"alice"}}, "alice", true, false},
-		{"who is named besides", CommentsBy{Logins: []string{"Bob"}}, "bob", false, true},
-		{"a writer besides who is named", CommentsBy{Logins: []string{"bob"}}, "alice", true, true},
-		{"a writer who is not named alone", CommentsBy{Logins: []string{"bob"}, Only: true}, "alice", true, false},
-		{"who is named alone", CommentsBy{Logins: []string{"bob"}, Only: true}, "bob", false, true},
-		{"a deleted account", CommentsBy{Logins: []string{""}}, "", true, false},
+		{"nobody", CommentsBy{"none"}, "alice", true, false},
+		{"nobody, not even who is named", CommentsBy{"alice", "None"}, "alice", true, false},
+		{"who is named besides", CommentsBy{"Bob", "writers"}, "bob", false, true},
+		{"a writer besides who is named", CommentsBy{"bob", "writers"}, "alice", true, true},
+		{"a writer who is not named alone", CommentsBy{"bob"}, "alice", true, false},
+		{"who is named alone", CommentsBy{"bob"}, "bob", false, true},
+		{"a stranger who is called so", CommentsBy{"writers"}, "writers", false, false},
+		{"a deleted account", CommentsBy{""}, "", true, false},
 	}
 	for _, tt := range tests {
 		if got := tt.by.Reads(tt.login, tt.writes); got != tt.want {
@@ -77,7 +78,7 @@ func TestCommentsBy(t *testing.T) {
 
 func TestOwnCommentsAreNotRead(t *testing.T) {
 	facts := Facts{Self: "Alice", Permissions: may(map[string]string{"alice": "admin", "wendy": "write"})}
-	by := CommentsBy{Logins: []string{"alice", "bob"}}
+	by := CommentsBy{"writers", "alice", "bob"}
 	for login, want := range map[string]bool{"alice": false, "wendy": true, "bob": true, "mallory": false} {
 		if got := facts.Reads(login, by); got != want {
 			t.Errorf("%s: %v, want %v", login, got, want)

@@ -151,22 +151,21 @@ func (r Rules) PlanLabel() string { return r.TriggerLabel + ":plan" }
 // StatusLabel is the label that shows a state: "ralph:running", "ralph:review", "ralph:waiting", "ralph:failed".
 func (r Rules) StatusLabel(state string) string { return r.TriggerLabel + ":" + state }
 
-// CommentsBy is whose comments reach the agent: those of people with write access, or of Logins alone. The zero value
-// is people with write access.
-type CommentsBy struct {
-	Nobody bool
-	Logins []string // besides or instead of people with write access, see Only
-	Only   bool     // Logins alone
-}
+// CommentsBy is whose comments reach the agent, as the input include_comments_by has it: "writers", who have write access,
+// logins besides them or instead, or "none". Empty is "writers".
+type CommentsBy []string
 
 // Reads reports whether the agent reads what login wrote; writes says whether it has write access. A login counts when
 // it is the same but for upper and lower case.
 func (c CommentsBy) Reads(login string, writes bool) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(c, func(n string) bool { return strings.EqualFold(n, name) })
+	}
 	switch {
-	case c.Nobody || login == "":
+	case login == "" || has("none"):
 		return false
-	case slices.ContainsFunc(c.Logins, func(l string) bool { return strings.EqualFold(l, login) }):
+	case has(login) && !strings.EqualFold(login, "writers"):
 		return true
 	}
-	return writes && !c.Only
+	return writes && (len(c) == 0 || has("writers"))
 }

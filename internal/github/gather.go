@@ -244,9 +244,7 @@ func (g *gathering) comments(ctx context.Context) error {
 // matters reports whether it depends on someone's permission if a comment reaches the agent: not that of one who is
 // named, nor anyone's when only the named ones count.
 func (g *gathering) matters(login string) bool {
-	by := g.o.CommentsBy
-	return !by.Nobody && !by.Only &&
-		!slices.ContainsFunc(by.Logins, func(l string) bool { return strings.EqualFold(l, login) })
+	return g.o.CommentsBy.Reads(login, true) != g.o.CommentsBy.Reads(login, false)
 }
 
 // enoughComments is how many of the newest comments are read at least, where there are so many.

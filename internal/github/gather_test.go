@@ -32,9 +32,9 @@ func TestWhoIsLookedUp(t *testing.T) {
 		dropped int
 	}{
 		{"people with write access", event.CommentsBy{}, "alice dora carol bob", 1},
-		{"nobody", event.CommentsBy{Nobody: true}, "alice", 0},
-		{"some by name", event.CommentsBy{Logins: []string{"Bob"}, Only: true}, "alice", 0},
-		{"writers, and some by name", event.CommentsBy{Logins: []string{"Dora"}}, "alice carol bob anna", 0},
+		{"nobody", event.CommentsBy{"none"}, "alice", 0},
+		{"some by name", event.CommentsBy{"Bob"}, "alice", 0},
+		{"writers, and some by name", event.CommentsBy{"writers", "Dora"}, "alice carol bob anna", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
