@@ -70,6 +70,7 @@ type Action struct {
 	ways      *event.Ways // see readWays; nil: not read
 	// reportFile is the report of the run that this job has worked on, from the workspace; "" before there is one.
 	reportFile string
+	secrets    secrets
 	redact     func(string) string
 	stored     func(loop.Record)     // see ledger
 	tune       func(*github.Options) // nil: as they are

@@ -25,7 +25,7 @@ func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, er
 	}
 	remote := git.Remote{URL: strings.TrimSuffix(a.Env.ServerURL, "/") + "/" + a.Env.Repository + ".git", Token: token, Log: a.log,
 		Patience: whileAway}
-	if as := a.Server.installation(); as != nil {
+	if as := a.installation(); as != nil {
 		remote.Renew, remote.Mirror, remote.Patience = as.Token, a.Server.Mirror, as.Patience
 	}
 	return git.Options{
@@ -42,7 +42,8 @@ func (a *Action) prepare() {
 	for _, s := range secrets {
 		a.Runner.Mask(s)
 	}
-	a.redact = a.Server.redactor(secrets)
+	a.secrets.hide(secrets...)
+	a.redact = a.secrets.without
 	a.rules = event.Rules{
 		TriggerLabel: a.Inputs.TriggerLabel, TriggerPhrase: a.Inputs.TriggerPhrase, AllowedBots: a.Inputs.AllowedBots,
 		CommentsBy: a.Inputs.CommentsBy, CIGate: a.Inputs.Set["ciGate"] == config.WaitForCI,
@@ -92,7 +93,7 @@ func (a *Action) connect(ctx context.Context, ev event.Event) (*github.Client, e
 	options := github.Options{
 		Server: github.Server{APIURL: a.Env.APIURL, Log: a.log}, GraphQLURL: a.Env.GraphQLURL, Repo: ev.Repo, Token: token,
 		AppID: a.Inputs.AppID, AppKey: []byte(a.Inputs.AppPrivateKey), DryRun: a.Inputs.DryRun,
-		JobToken: a.Env.Token, CommentsBy: a.rules.CommentsBy, As: a.Server.installation(), Patience: whileAPIAway,
+		JobToken: a.Env.Token, CommentsBy: a.rules.CommentsBy, As: a.installation(), Patience: whileAPIAway,
 	}
 	if a.tune != nil {
 		a.tune(&options)

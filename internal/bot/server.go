@@ -32,8 +32,6 @@ type Server struct {
 	Record  func(number int, r loop.Record) // each record, from 1 on, those of earlier processes first
 	Shown   engine.Shown                    // what else the page shows
 	Notice  func(engine.Notice)             // tells others how the run ended; nil: no one does
-
-	secrets secrets
 }
 
 // secrets are what no text of a job may hold.
@@ -55,18 +53,12 @@ type StartedRun struct {
 	Records int `json:"records"`
 }
 
-// redactor takes secrets out of texts, also those that hide adds later.
-func (s *Server) redactor(known []string) func(string) string {
-	if s == nil {
-		return report.Redactor(known)
-	}
-	s.secrets.hide(known...)
-	return func(text string) string {
-		s.secrets.mu.Lock()
-		redact := s.secrets.redact
-		s.secrets.mu.Unlock()
-		return redact(text)
-	}
+// without takes secrets out of a text, also those that hide adds later.
+func (s *secrets) without(text string) string {
+	s.mu.Lock()
+	redact := s.redact
+	s.mu.Unlock()
+	return redact(text)
 }
 
 func (s *secrets) hide(values ...string) {
@@ -77,19 +69,19 @@ func (s *secrets) hide(values ...string) {
 }
 
 // installation makes GitHub's client write as the server's App; nil for a step of a workflow.
-func (s *Server) installation() *github.Installation {
-	if s == nil || s.As == nil {
+func (a *Action) installation() *github.Installation {
+	if a.Server == nil || a.Server.As == nil {
 		return nil
 	}
-	as, last := *s.As, ""
+	as, last := *a.Server.As, ""
 	var mu sync.Mutex
 	as.Token = func(ctx context.Context, refused string) (string, error) {
-		token, err := s.As.Token(ctx, refused)
+		token, err := a.Server.As.Token(ctx, refused)
 		mu.Lock()
 		defer mu.Unlock()
 		if err == nil && token != last {
 			last = token
-			s.secrets.hide(token)
+			a.secrets.hide(token)
 		}
 		return token, err
 	}
