@@ -129,45 +129,30 @@ func (d Decision) because(step Step, why string) Decision {
 // ofRun decides what is authorized, once it is known which run it is about.
 func (d Decision) ofRun() Decision {
 	d.Row = event.Decide(d.Request, runStatus(d.Run, d.Known, d.Reads.Job.Owner, d.Reads.Job.Now), d.Reads.Rules)
-	if d.startsNothing() && d.Row.Do != event.Reply {
+	if d.startsNothing() {
 		return d.because(Decline, d.Row.Why)
 	}
 	if again, ok := d.forRerun(); ok {
 		return again
 	}
-	switch d.Request.Verb {
-	case event.Help:
-		return d.because(Help, "")
-	case event.Status:
-		return d.because(Status, "")
-	case event.Sweep:
-		return d.because(Sweep, "")
-	case event.Plan:
-		return d.because(DerivePlan, "")
-	case event.Stop:
-		return d.unlessIdle(Stop)
-	case event.Hint:
-		return d.unlessIdle(PassHint)
-	case event.Fix:
-		return d.unlessIdle(Fix)
-	case event.OnCIResult:
-		return d.unlessIdle(Builds)
-	}
-	if d.Known && d.Run.Start.Issue == 0 && d.Request.PlanFile == "" {
+	step, known := steps[d.Request.Verb]
+	switch {
+	case known && slices.Contains(idle, d.Row.Do):
+		return d.because(Decline, d.Row.Why)
+	case known:
+		return d.because(step, "")
+	case d.Known && d.Run.Start.Issue == 0 && d.Request.PlanFile == "":
 		return d.onPlan()
 	}
 	return d.because(Work, "")
 }
 
-// idle are the doings that start nothing.
-var idle = []event.Doing{event.Drop, event.Ignore, event.Reply}
+// steps are those of the verbs that neither start nor resume a run.
+var steps = map[event.Verb]Step{event.Help: Help, event.Status: Status, event.Sweep: Sweep, event.Plan: DerivePlan,
+	event.Stop: Stop, event.Hint: PassHint, event.Fix: Fix, event.OnCIResult: Builds}
 
-func (d Decision) unlessIdle(step Step) Decision {
-	if slices.Contains(idle, d.Row.Do) {
-		return d.because(Decline, d.Row.Why)
-	}
-	return d.because(step, "")
-}
+// idle are the doings that start nothing.
+var idle = []event.Doing{event.Drop, event.Ignore}
 
 // startsNothing reports whether nothing starts, whatever the status of the run.
 func (d Decision) startsNothing() bool {
