@@ -204,7 +204,8 @@ func (s Style) Several(title string, all []Facts, now time.Time, width, most int
 		shown = most - 2
 	}
 	for _, f := range all[:shown] {
-		rows = append(rows, s.row(width, s.spinner(now)+" ", s.oneOf(f, each == 1)))
+		which := s.styled(ansi.NewStyle().Bold(), safetext.Shorten(safetext.Inert(f.Name), 30))
+		rows = append(rows, s.row(width, s.spinner(now)+" ", which+s.mark(" · ", " - ")+s.head(f)))
 		if each == 2 {
 			rows = append(rows, s.row(width, "  ", s.faint(s.mark("↳ ", "> "))+s.doing(f)))
 		}
@@ -213,26 +214,6 @@ func (s Style) Several(title string, all []Facts, now time.Time, width, most int
 		rows = append(rows, s.row(width, "  ", fmt.Sprintf("and %s", safetext.Count(left, "more task"))))
 	}
 	return rows
-}
-
-// oneOf is a run in a line: which, how far, for how long; with what it does when nothing else says so.
-func (s Style) oneOf(f Facts, whole bool) string {
-	parts := []string{s.styled(ansi.NewStyle().Bold(), safetext.Shorten(safetext.Inert(f.Name), 30))}
-	switch {
-	case f.Iteration == "":
-		parts = append(parts, "preparing")
-	case f.Role == "":
-		parts = append(parts, "iteration "+f.Iteration)
-	default:
-		parts = append(parts, "iteration "+f.Iteration+" "+f.Role)
-	}
-	parts = append(parts, wording.Duration(f.Elapsed.Truncate(time.Second)))
-	if whole {
-		parts = append(parts, s.doing(f))
-	} else {
-		parts = append(parts, s.spend(f))
-	}
-	return strings.Join(parts, s.mark(" · ", " - "))
 }
 
 // doing is what a run does now.
