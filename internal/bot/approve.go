@@ -109,20 +109,16 @@ func (p approval) approved(ctx context.Context) (*planrun.Source, planlist.Appro
 	return &planrun.Source{Content: read.Content}, read, nil
 }
 
-// mayEdit checks that the last editor of the plan can request a run. If the comment is as ralph wrote it, no permission
-// is looked up.
+// mayEdit checks that the issue is open now that the job begins, and that the last editor of the plan can request a run. If
+// the comment is as ralph wrote it, no permission is looked up.
 func (p approval) mayEdit(ctx context.Context, found event.Comment) error {
-	if sealed(found.Body) {
-		return p.stillOpen(ctx, p.ev.Issue.Number)
-	}
 	who, edited, closed, err := p.github.LastEditor(ctx, found.NodeID)
-	if err != nil {
-		return fmt.Errorf("the plan was edited, and by whom is not known: %w", err)
-	}
-	if closed {
-		return closedSince(p.ev.Issue.Number)
-	}
-	if !edited {
+	switch {
+	case err != nil:
+		return fmt.Errorf("reading who edited the plan last: %w", err)
+	case closed:
+		return &heldError{fmt.Sprintf("issue #%d is closed; reopen it, then ask again", p.ev.Issue.Number)}
+	case !edited || sealed(found.Body):
 		return nil
 	}
 	if _, looked := p.facts.Permissions[strings.ToLower(who.Login)]; !looked && who.Login != "" && !who.Bot {
@@ -132,19 +128,6 @@ func (p approval) mayEdit(ctx context.Context, found event.Comment) error {
 		return planWrong("the last edit of its comment does not count: " + refusal.Reason)
 	}
 	return nil
-}
-
-// stillOpen holds that an issue is open now that the job begins.
-func (p approval) stillOpen(ctx context.Context, number int) error {
-	now, err := p.github.Issue(ctx, number)
-	if err == nil && now.Closed {
-		err = closedSince(number)
-	}
-	return err
-}
-
-func closedSince(number int) error {
-	return &heldError{fmt.Sprintf("issue #%d is closed; reopen it, then ask again", number)}
 }
 
 func planWrong(problems ...string) error {
