@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -61,18 +62,11 @@ const (
 func (p *publisher) begin(ctx context.Context, s loop.State) *loop.Post {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	issue := s.Start.Issue
-	if issue == 0 {
+	if s.Start.Issue == 0 {
 		return nil
 	}
-	over := func(label string) bool {
-		return strings.EqualFold(label, p.rules.TriggerLabel) || p.outdated(label, github.LabelRunning)
-	}
-	p.left = p.takeOff(ctx, issue, p.labels, over)
-	if on, ok := p.putOn(ctx, issue, github.LabelRunning); ok {
-		p.running = p.shows(on, github.LabelRunning)
-		p.left = p.takeOff(ctx, issue, on, over) // the event may be old
-	}
+	p.left = p.relabel(ctx, s.Start.Issue, github.LabelRunning, p.labels,
+		func(label string) bool { return strings.EqualFold(label, p.rules.TriggerLabel) })
 	return p.refresh(ctx, s)
 }
 
@@ -115,12 +109,11 @@ func (p *publisher) watch(ctx context.Context, r loop.Record, s loop.State) *loo
 // for long enough. What is not shown now, the next write shows.
 func (p *publisher) show(ctx context.Context, s loop.State) *loop.Post {
 	p.sticky.latest = s
-	known := s.Post.PullComment != 0 || s.Post.Pull == 0 && s.Post.IssueComment != 0
 	wait := quiet - p.sticky.clock().Sub(p.sticky.at)
 	switch {
 	case p.spent >= mostAnIteration:
 		return nil
-	case !known || p.sticky.deleted: // a new one: the pull request has just been opened
+	case commentOf(s) == 0 || p.sticky.deleted: // a new one: the pull request has just been opened
 		p.waitForUpdates()
 	case p.sticky.late != nil: // it will show this
 		return nil
@@ -145,13 +138,20 @@ func (p *publisher) showLate(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lateWrite)
 	defer cancel()
 	s := p.sticky.latest
-	id := s.Post.PullComment
-	if s.Post.Pull == 0 {
-		id = s.Post.IssueComment
-	}
-	err := p.github.EditComment(ctx, id, report.Comment(p.view(s)))
+	err := p.github.EditComment(ctx, commentOf(s), report.Comment(p.view(s)))
 	p.sticky.at, p.sticky.deleted = p.sticky.clock(), github.ErrGone(err)
 	p.try("updating the comment", err)
+}
+
+// shownOn is the pull request or else the issue that a run is shown on; 0: none.
+func shownOn(s loop.State) int { return cmp.Or(s.Post.Pull, s.Start.Issue) }
+
+// commentOf is the sticky comment there; 0: none is known.
+func commentOf(s loop.State) int64 {
+	if s.Post.Pull != 0 {
+		return s.Post.PullComment
+	}
+	return s.Post.IssueComment
 }
 
 // checkName is what ralph calls its check run, and the commit status that stands for it.
@@ -185,10 +185,7 @@ func (p *publisher) checkRun(ctx context.Context, s loop.State) *loop.Post {
 // ending notifies the requester of the outcome once: by a request for a review if the work is done, and otherwise by a
 // new comment, because GitHub notifies no one of an edit. After a limit, the failure report is that comment.
 func (p *publisher) ending(ctx context.Context, s loop.State) *loop.Post {
-	number, v := s.Post.Pull, p.view(s)
-	if number == 0 {
-		number = s.Start.Issue
-	}
+	number, v := shownOn(s), p.view(s)
 	if number == 0 || s.End.Outcome.Limited() || s.Post.NotifyComment != 0 || s.Post.Requested != "" || !p.shouldNotify(s) {
 		return nil
 	}
@@ -241,34 +238,29 @@ func (p *publisher) tryOpen(ctx context.Context, s loop.State, draft bool) (*loo
 // process of this run posted, and died before it could say so, is taken over; one that someone has deleted is posted
 // again.
 func (p *publisher) refresh(ctx context.Context, s loop.State) *loop.Post {
-	number, known, post := s.Start.Issue, s.Post.IssueComment,
-		func(id int64) *loop.Post { return &loop.Post{IssueComment: id} }
-	if s.Post.Pull != 0 {
-		number, known, post = s.Post.Pull, s.Post.PullComment,
-			func(id int64) *loop.Post { return &loop.Post{PullComment: id} }
-	}
+	number, known := shownOn(s), commentOf(s)
 	if number == 0 {
 		return nil
 	}
 	p.sticky.at, p.sticky.deleted = p.sticky.clock(), false
-	body, id := report.Comment(p.view(s)), known
+	body, id, err := report.Comment(p.view(s)), known, error(nil)
 	if known == 0 && (p.again || !s.ResumedAt.IsZero()) {
 		id = p.find(ctx, number, report.Marker(s.Start.Run), "the run's comment")
 	}
 	if id != 0 {
-		err := p.github.EditComment(ctx, id, body)
-		if github.ErrGone(err) && p.find(ctx, number, report.Marker(s.Start.Run), "the run's comment") == 0 {
-			id, err = p.github.Comment(ctx, number, body)
-		}
-		p.try("updating the comment", err)
-		if id == known {
-			return nil
-		}
-		return posted(post(id))
+		err = p.github.EditComment(ctx, id, body)
 	}
-	id, err := p.github.Comment(ctx, number, body)
-	p.try("posting the comment", err)
-	return posted(post(id))
+	if id == 0 || github.ErrGone(err) && p.find(ctx, number, report.Marker(s.Start.Run), "the run's comment") == 0 {
+		id, err = p.github.Comment(ctx, number, body)
+	}
+	p.try("writing the comment", err)
+	switch {
+	case id == known:
+		return nil
+	case s.Post.Pull != 0:
+		return posted(&loop.Post{PullComment: id})
+	}
+	return posted(&loop.Post{IssueComment: id})
 }
 
 // link turns the issue's comment into the one line that leads to the pull request.
@@ -287,10 +279,7 @@ func (p *publisher) link(ctx context.Context, s loop.State) *loop.Post {
 
 // iteration posts the comment of the newest iteration.
 func (p *publisher) iteration(ctx context.Context, s loop.State) *loop.Post {
-	number, last := s.Post.Pull, s.Last()
-	if number == 0 {
-		number = s.Start.Issue
-	}
+	number, last := shownOn(s), s.Last()
 	if number == 0 || last == nil || last.N <= s.Post.Each {
 		return nil
 	}
@@ -304,10 +293,7 @@ func (p *publisher) iteration(ctx context.Context, s loop.State) *loop.Post {
 // failure posts the failure report of a run that a limit stopped: on the draft pull request, or without one on the
 // issue. The issue's own line links it.
 func (p *publisher) failure(ctx context.Context, s loop.State) *loop.Post {
-	number := s.Post.Pull
-	if number == 0 {
-		number = s.Start.Issue
-	}
+	number := shownOn(s)
 	if number == 0 || !s.End.Outcome.Limited() || s.Post.Failure != 0 {
 		return nil
 	}
@@ -316,10 +302,19 @@ func (p *publisher) failure(ctx context.Context, s loop.State) *loop.Post {
 		"the failure report")})
 }
 
-// takeOff takes labels off that are over, and returns those that stayed.
-func (p *publisher) takeOff(ctx context.Context, issue int, labels []string, over func(string) bool) (left []string) {
+// relabel shows a standing on an issue, none for "", and takes off the labels that show another one and those that are over.
+// labels are what the issue has where GitHub does not say. What could not be taken off comes back.
+func (p *publisher) relabel(ctx context.Context, issue int, now string, labels []string, over func(string) bool) (left []string) {
+	if now != "" {
+		on, err := p.github.AddLabel(ctx, issue, p.rules.StatusLabel(now))
+		p.try("changing labels", err)
+		if err == nil {
+			labels = on
+		}
+		p.running = err == nil && now == github.LabelRunning && p.shows(on, now)
+	}
 	for _, label := range labels {
-		if !over(label) {
+		if !over(label) && !outdated(p.rules, label, now) {
 			continue
 		}
 		err := p.github.RemoveLabel(ctx, issue, label)
@@ -331,22 +326,15 @@ func (p *publisher) takeOff(ctx context.Context, issue int, labels []string, ove
 	return left
 }
 
-// putOn puts the label of a standing on, and returns all that the issue has then.
-func (p *publisher) putOn(ctx context.Context, issue int, standing string) (on []string, ok bool) {
-	on, err := p.github.AddLabel(ctx, issue, p.rules.StatusLabel(standing))
-	p.try("changing labels", err)
-	return on, err == nil
-}
-
 // shows reports whether the labels include that of a standing.
 func (p *publisher) shows(labels []string, standing string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, p.rules.StatusLabel(standing)) })
 }
 
 // outdated reports whether a label shows another standing than the one that is true now.
-func (p *publisher) outdated(label, now string) bool {
+func outdated(rules event.Rules, label, now string) bool {
 	return slices.ContainsFunc(github.StatusLabels,
-		func(of string) bool { return of != now && strings.EqualFold(label, p.rules.StatusLabel(of)) })
+		func(of string) bool { return of != now && strings.EqualFold(label, rules.StatusLabel(of)) })
 }
 
 // waitForUpdates lets no late write come after what is written now.
@@ -422,7 +410,7 @@ func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 	p.failed = nil
 	all := &loop.Post{}
 	for _, step := range []func(context.Context, loop.State) *loop.Post{p.pull, p.refresh, p.failure, p.ending,
-		p.link, p.checkRun, p.answers, p.relabel} {
+		p.link, p.checkRun, p.answers, p.endLabels} {
 		if q := step(ctx, s); q != nil {
 			all = join(all, q)
 			s = s.With(loop.Record{Type: loop.Posted, At: s.At, Post: q})
@@ -434,19 +422,19 @@ func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 
 // pull opens the pull request, or brings it up to date.
 func (p *publisher) pull(ctx context.Context, s loop.State) *loop.Post {
-	done := s.End.Outcome == loop.Done
 	if s.Post.Pull != 0 {
 		return p.update(ctx, s)
 	}
 	if s.Tip == "" || s.NoDiff() || s.End.ForPull { // that has just been tried
 		return nil
 	}
+	done := s.End.Outcome == loop.Done
 	made := p.open(ctx, s, !done)
-	if made == nil {
-		return nil
+	if made == nil || !done || !*made.Draft {
+		return made
 	}
 	// an earlier process had opened a draft
-	if q := p.ready(ctx, s.With(loop.Record{Type: loop.Posted, At: s.At, Post: made})); q != nil {
+	if q := p.update(ctx, s.With(loop.Record{Type: loop.Posted, At: s.At, Post: made})); q != nil {
 		return join(made, q)
 	}
 	return made
@@ -479,51 +467,21 @@ func (p *publisher) update(ctx context.Context, s loop.State) *loop.Post {
 	return posted(post)
 }
 
-// ready takes the pull request of a run that is done out of draft.
-func (p *publisher) ready(ctx context.Context, s loop.State) *loop.Post {
-	if s.End.Outcome != loop.Done || s.Post.Draft == nil || !*s.Post.Draft {
+// endLabels shows the outcome on the issue. What could not be taken off when the run began goes, and whatever an earlier
+// process left.
+func (p *publisher) endLabels(ctx context.Context, s loop.State) *loop.Post {
+	if s.Start.Issue == 0 {
 		return nil
 	}
-	err := p.github.ReadyPull(ctx, s.Post.PullNode)
-	p.try("marking the pull request ready", err)
-	if err != nil {
-		return nil
+	labels := append(slices.Clone(p.left), p.rules.StatusLabel(github.LabelRunning))
+	if p.again {
+		labels = append(labels, p.labels...)
 	}
-	return &loop.Post{PostedPull: loop.PostedPull{Draft: new(bool)}}
-}
-
-// relabel shows the outcome on the issue.
-func (p *publisher) relabel(ctx context.Context, s loop.State) *loop.Post {
-	issue := s.Start.Issue
-	if issue == 0 {
-		return nil
-	}
-	now := endLabel(s)
-	every := func(string) bool { return true }
-	p.takeOff(ctx, issue, append(p.stale(ctx, s, now), p.rules.StatusLabel(github.LabelRunning)), every)
-	if now == "" {
-		return nil
-	}
-	if on, ok := p.putOn(ctx, issue, now); ok {
-		p.takeOff(ctx, issue, on, func(label string) bool { return p.outdated(label, now) })
-	}
+	p.relabel(ctx, s.Start.Issue, endLabel(s), labels, func(label string) bool {
+		return slices.Contains(p.left, label) ||
+			p.again && strings.EqualFold(label, p.rules.TriggerLabel) && p.answered(ctx, s, label)
+	})
 	return nil
-}
-
-// stale are the labels that should be gone by now, but for the one that a run has while it continues: what could not be
-// taken off when it began, and whatever an earlier process left.
-func (p *publisher) stale(ctx context.Context, s loop.State, now string) []string {
-	out := slices.Clone(p.left)
-	if !p.again {
-		return out
-	}
-	for _, label := range p.labels {
-		if p.outdated(label, now) && label != p.rules.StatusLabel(github.LabelRunning) ||
-			strings.EqualFold(label, p.rules.TriggerLabel) && p.answered(ctx, s, label) {
-			out = append(out, label)
-		}
-	}
-	return out
 }
 
 // answered reports whether a label that asks for a run was there before the run was last asked for: it asks for nothing

@@ -3,10 +3,8 @@ package bot
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
-	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -41,10 +39,8 @@ func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, d even
 func (a *Action) tidy(ctx context.Context, ev event.Event, d event.Decision) (loop.Result, error) {
 	a.log("%s", d.Why)
 	for _, label := range labels(ev) {
-		for _, of := range github.StatusLabels {
-			if strings.EqualFold(label, a.rules.StatusLabel(of)) {
-				a.warn("changing labels", a.github.RemoveLabel(ctx, ev.Issue.Number, label))
-			}
+		if outdated(a.rules, label, "") {
+			a.warn("changing labels", a.github.RemoveLabel(ctx, ev.Issue.Number, label))
 		}
 	}
 	return loop.Result{}, nil
