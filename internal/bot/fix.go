@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/check"
-	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -34,10 +33,9 @@ func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, facts e
 			"#%d has no open thread by someone with write access, and no review of theirs requests changes", s.Post.Pull),
 			a.offers(ctx, r.Event).Offer("fix <what to change>", "asks for it"))})
 	}
-	wanted := goingOn(s)
-	wanted.Issue, wanted.feedback = s.Start.Issue, asked
-	wanted.Asked, wanted.Hint = r.Event.Sender.Login, safetext.FirstBytes(safetext.Sanitise(r.Hint), engine.MaxHint)
-	return a.workOn(ctx, r, *wanted)
+	wanted := goingOn(s, r.Hint)
+	wanted.Asked, wanted.feedback = r.Event.Sender.Login, asked
+	return a.workOn(ctx, r, wanted)
 }
 
 // reviewed is what people said on the pull request of a run.
@@ -139,14 +137,12 @@ func (a *Action) onCIResult(ctx context.Context, r event.Request, s loop.State) 
 		wanted.feedback = &loop.Feedback{Text: safetext.FirstBytes(safetext.Sanitise(ci.Found(ctx, builds).PromptText),
 			2*maxRemark)}
 	}
-	return a.workOn(ctx, r, *wanted)
+	return a.workOn(ctx, r, wanted)
 }
 
 // goOnWithPlan continues with the run of a plan in the repository, asked for on its pull request.
 func (a *Action) goOnWithPlan(ctx context.Context, request event.Request, run loop.State) (loop.Result, error) {
 	a.warn("reacting", a.github.React(ctx, request.Event, "eyes"))
-	of := goingOn(run)
-	of.Hint = safetext.FirstBytes(safetext.Sanitise(request.Hint), engine.MaxHint)
 	request.PlanFile = run.Start.Plan.File
-	return a.workOn(ctx, request, *of)
+	return a.workOn(ctx, request, goingOn(run, request.Hint))
 }

@@ -58,12 +58,6 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted *workRe
 	return running, j, nil
 }
 
-// Hold implements engine.Opener: it takes the task's lease.
-func (j *job) Hold(ctx context.Context, work *engine.Run) (running context.Context, err error) {
-	j.Run = work
-	return j.hold(ctx, j.wanted.ID)
-}
-
 // stopped records the end of a run that was stopped while it was opened, so that no sweep resumes it.
 func (j *job) stopped(running context.Context, err error) error {
 	var stop *lease.StoppedError
@@ -80,12 +74,13 @@ func (j *job) stopped(running context.Context, err error) error {
 	return stop
 }
 
-// hold makes the job's directory and takes a task's lease.
-func (j *job) hold(ctx context.Context, id string) (running context.Context, err error) {
-	if j.root, err = j.jobDir(j.Run); err != nil {
+// Hold implements engine.Opener: it makes the job's directory and takes the task's lease.
+func (j *job) Hold(ctx context.Context, work *engine.Run) (running context.Context, err error) {
+	j.Run = work
+	if j.root, err = j.jobDir(work); err != nil {
 		return ctx, err
 	}
-	running, j.Heartbeat, err = j.holdLease(ctx, id, j.root)
+	running, j.Heartbeat, err = j.holdLease(ctx, j.wanted.ID, j.root)
 	if err == nil {
 		j.OnClose(func() {
 			late, cancel := j.afterCancel(ctx) // a job that was canceled has little time

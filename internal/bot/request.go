@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -106,8 +107,8 @@ func samePlan(s loop.State, content []byte) bool {
 	return err == nil && bytes.Equal(p.Marshal(), s.Start.Plan.Plan.Marshal())
 }
 
-// goingOn is to continue with a run of a plan in the repository.
-func goingOn(s loop.State) *workRequest {
-	return &workRequest{Task: task.Task{ID: s.Start.Task, Title: s.Start.Title, Spec: s.Start.Spec, Asked: s.Start.Asked},
-		branch: s.Start.Branch}
+// goingOn is to continue with a run, with a hint for it.
+func goingOn(s loop.State, hint string) workRequest {
+	return workRequest{branch: s.Start.Branch, Task: task.Task{ID: s.Start.Task, Title: s.Start.Title, Spec: s.Start.Spec,
+		Asked: s.Start.Asked, Issue: s.Start.Issue, Hint: safetext.FirstBytes(safetext.Sanitise(hint), engine.MaxHint)}}
 }

@@ -16,13 +16,14 @@ import (
 // again.
 func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State,
 	change func(context.Context, *job) error) (loop.Result, error) {
-	j := &job{Action: a, Run: &engine.Run{}, request: r}
+	wanted := goingOn(s, "")
+	j := &job{Action: a, request: r, wanted: &wanted}
+	running, err := j.Hold(ctx, &engine.Run{})
 	defer j.Close()
-	running, err := j.hold(ctx, s.Start.Task)
-	if err != nil {
-		return a.to(r.Event).notOpened(ctx, err)
+	if err == nil {
+		err = j.reread(running, s)
 	}
-	if err := j.reread(running, s); err != nil {
+	if err != nil {
 		return a.to(r.Event).notOpened(ctx, err)
 	}
 	if err := change(running, j); err != nil {

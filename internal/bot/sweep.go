@@ -169,6 +169,11 @@ func (s *sweep) wantsPlan(file string) bool {
 	return s.Inputs.Issue == 0 && (s.Inputs.Plan == "" || path.Clean(s.Inputs.Plan) == file)
 }
 
+// wantsPlanOf reports whether it is for the plan in the repository that a run is of.
+func (s *sweep) wantsPlanOf(r loop.State) bool {
+	return r.Start.Issue == 0 && r.Start.Plan != nil && s.wantsPlan(r.Start.Plan.File)
+}
+
 // ofRuns yields the runs that ask for something.
 func (s *sweep) ofRuns(ctx context.Context, yield func(pending, error) bool, find func(loop.State) (pending, bool)) bool {
 	for _, r := range s.runs {
@@ -187,32 +192,40 @@ const unreportedFor = 3 * 24 * time.Hour
 
 // unreported are the runs that have ended without everyone being able to see it.
 func (s *sweep) unreported(ctx context.Context, yield func(pending, error) bool) bool {
-	return s.ofRuns(ctx, yield, func(r loop.State) (pending, bool) {
-		now := s.Clock()
-		if r.End == nil || r.Post.Finished || now.Before(r.Lease) || now.Sub(r.At) > unreportedFor || reflect.ValueOf(r.Post).IsZero() {
-			return pending{}, false
-		}
-		request, ok := s.toRevisit(ctx, r)
-		return pending{request, "its run " + r.Start.Run + " has ended, and that was not reported everywhere",
-			func(ctx context.Context) (loop.Result, error) { return s.tellEnd(ctx, request, r) }}, ok
+	now := s.Clock()
+	return s.ended(ctx, yield, "has ended, and that was not reported everywhere", s.tellEnd, func(r loop.State) bool {
+		return !r.Post.Finished && !now.Before(r.Lease) && now.Sub(r.At) <= unreportedFor && !reflect.ValueOf(r.Post).IsZero()
 	})
 }
 
-// toRevisit is the request to report a run that has ended, if this sweep is for it.
-func (s *sweep) toRevisit(ctx context.Context, r loop.State) (event.Request, bool) {
-	request := planRequest(s.ev, "")
-	if s.wants(r.Start.Issue) {
-		var err error
-		if request.Event.Issue, err = s.github.Issue(ctx, r.Start.Issue); err != nil {
-			s.log("%s is skipped: %v", r.Start.Task, err)
+// undelivered are the runs that wait for their pull request. They come last: one that cannot be opened must not keep
+// others waiting.
+func (s *sweep) undelivered(ctx context.Context, yield func(pending, error) bool) bool {
+	return s.ended(ctx, yield, "waits for its pull request", s.deliverLate,
+		func(r loop.State) bool { return r.End.ForPull && !s.held[r.Start.Task] })
+}
+
+// ended are the runs with an end that left something to do, if this sweep is for them.
+func (s *sweep) ended(ctx context.Context, yield func(pending, error) bool, why string,
+	do func(context.Context, event.Request, loop.State) (loop.Result, error), left func(loop.State) bool) bool {
+	return s.ofRuns(ctx, yield, func(r loop.State) (p pending, ok bool) {
+		if r.End == nil || !left(r) {
+			return p, false
 		}
-		return request, err == nil
-	}
-	if r.Start.Issue != 0 || r.Start.Plan == nil || !s.wantsPlan(r.Start.Plan.File) {
-		return request, false
-	}
-	request.PlanFile = r.Start.Plan.File
-	return request, true
+		p.request, ok = planRequest(s.ev, ""), true
+		if s.wants(r.Start.Issue) {
+			var err error
+			if p.request.Event.Issue, err = s.github.Issue(ctx, r.Start.Issue); err != nil {
+				s.log("%s is skipped: %v", r.Start.Task, err)
+			}
+			ok = err == nil
+		} else if ok = s.wantsPlanOf(r); ok {
+			p.request.PlanFile = r.Start.Plan.File
+		}
+		p.why = "its run " + r.Start.Run + " " + why
+		p.work = func(ctx context.Context) (loop.Result, error) { return do(ctx, p.request, r) }
+		return p, ok
+	})
 }
 
 // abandoned are the runs whose process died, and those whose wait is over. They were authorized when they started.
@@ -229,9 +242,9 @@ func (s *sweep) abandoned(ctx context.Context, yield func(pending, error) bool) 
 				return p, false
 			}
 			p.work = func(ctx context.Context) (loop.Result, error) { return s.work(ctx, p.request, known) }
-		case r.Start.Issue == 0 && r.Start.Plan != nil && s.wantsPlan(r.Start.Plan.File):
+		case s.wantsPlanOf(r):
 			p.request = planRequest(s.ev, r.Start.Plan.File)
-			p.work = func(ctx context.Context) (loop.Result, error) { return s.workOn(ctx, p.request, *goingOn(r)) }
+			p.work = func(ctx context.Context) (loop.Result, error) { return s.workOn(ctx, p.request, goingOn(r, "")) }
 		default:
 			return p, false
 		}
@@ -399,17 +412,4 @@ func (s *sweep) settingsLeft(ctx context.Context) (config.Settings, error) {
 		}
 	}
 	return s.settingsWith(content, ok)
-}
-
-// undelivered are the runs that wait for their pull request. They come last: one that cannot be opened must not keep
-// others waiting.
-func (s *sweep) undelivered(ctx context.Context, yield func(pending, error) bool) bool {
-	return s.ofRuns(ctx, yield, func(r loop.State) (pending, bool) {
-		if r.End == nil || !r.End.ForPull || s.held[r.Start.Task] {
-			return pending{}, false
-		}
-		request, ok := s.toRevisit(ctx, r)
-		return pending{request, "its run " + r.Start.Run + " waits for its pull request",
-			func(ctx context.Context) (loop.Result, error) { return s.deliverLate(ctx, request, r) }}, ok
-	})
 }
