@@ -104,10 +104,10 @@ func (r reply) notOpened(ctx context.Context, err error) (loop.Result, error) {
 	var denied *git.AccessError
 	switch {
 	case errors.As(err, &stop):
-		r.Runner.Notice(r.mask(stop.Error()))
+		r.Runner.Notice(r.redact(stop.Error()))
 		return loop.Result{Outcome: loop.Interrupted, Reason: stop.Error()}, nil
 	case errors.As(err, &held):
-		r.Runner.Notice(r.mask(held.reason))
+		r.Runner.Notice(r.redact(held.reason))
 		r.warn("answering", r.answer(ctx, safetext.UpperFirst(held.reason)+"."))
 		r.labelOff(ctx)
 		return loop.Result{}, nil

@@ -71,7 +71,6 @@ type Action struct {
 	// reportFile is the report of the run that this job has worked on, from the workspace; "" before there is one.
 	reportFile string
 	secrets    secrets
-	redact     func(string) string
 	stored     func(loop.Record)     // see ledger
 	tune       func(*github.Options) // nil: as they are
 	timing
@@ -131,15 +130,11 @@ func (a *Action) task(ctx context.Context, request event.Request, facts event.Fa
 const promptFileTask = "prompt-file"
 
 func (a *Action) log(format string, args ...any) {
-	_, _ = fmt.Fprintln(a.Runner, a.mask(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintln(a.Runner, a.redact(fmt.Sprintf(format, args...)))
 }
 
-func (a *Action) mask(s string) string {
-	if a.redact == nil {
-		return s
-	}
-	return a.redact(s)
-}
+// redact takes secrets out of a text, also those that came later.
+func (a *Action) redact(s string) string { return a.secrets.without(s) }
 
 func (a *Action) warn(doing string, err error) {
 	if err != nil {

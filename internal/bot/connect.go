@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
@@ -43,7 +44,6 @@ func (a *Action) prepare() {
 		a.Runner.Mask(s)
 	}
 	a.secrets.hide(secrets...)
-	a.redact = a.secrets.without
 	a.rules = event.Rules{
 		TriggerLabel: a.Inputs.TriggerLabel, TriggerPhrase: a.Inputs.TriggerPhrase, AllowedBots: a.Inputs.AllowedBots,
 		CommentsBy: a.Inputs.CommentsBy, CIGate: a.Inputs.Set["ciGate"] == config.WaitForCI,
@@ -106,6 +106,26 @@ func (a *Action) connect(ctx context.Context, ev event.Event) (*github.Client, e
 		return nil, invalid.Mark(err)
 	}
 	return hub, nil
+}
+
+// installation makes GitHub's client write as the server's App; nil for a step of a workflow.
+func (a *Action) installation() *github.Installation {
+	if a.Server == nil || a.Server.As == nil {
+		return nil
+	}
+	as, last := *a.Server.As, ""
+	var mu sync.Mutex
+	as.Token = func(ctx context.Context, refused string) (string, error) {
+		token, err := a.Server.As.Token(ctx, refused)
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil && token != last {
+			last = token
+			a.secrets.hide(token)
+		}
+		return token, err
+	}
+	return &as
 }
 
 // disconnect revokes the tokens that were made for what is done now, however it has ended.

@@ -31,7 +31,7 @@ func (a *Action) passHint(ctx context.Context, r event.Request, s loop.State) (l
 		return a.to(r.Event).decline(ctx, over)
 	}
 	a.warn("reacting", a.to(r.Event).react(ctx, "+1"))
-	a.Runner.Notice(a.mask(fmt.Sprintf("%s reads what %s said before it ends", s.Start.Task, r.Event.Sender.Login)))
+	a.Runner.Notice(a.redact(fmt.Sprintf("%s reads what %s said before it ends", s.Start.Task, r.Event.Sender.Login)))
 	return loop.Result{}, nil
 }
 

@@ -45,7 +45,7 @@ func (a *Action) askStop(ctx context.Context, id, by, why string) (heard bool, e
 		return false, err
 	}
 	defer func() { a.warn("closing the repository of leases", door.Close()) }()
-	return door.AskStop(ctx, id, lease.Stop{By: by, Why: a.mask(why), At: a.Clock()})
+	return door.AskStop(ctx, id, lease.Stop{By: by, Why: a.redact(why), At: a.Clock()})
 }
 
 // leaseDoor opens the way to the leases below a directory, or in a temporary one.

@@ -61,7 +61,7 @@ func (a *Action) plan(ctx context.Context, request event.Request, facts event.Fa
 // notPlanned tells that there is no plan, and why.
 func (r reply) notPlanned(ctx context.Context, spent loop.Usage, err error) (loop.Result, error) {
 	result := loop.Result{Outcome: loop.Failed, Reason: err.Error(), State: loop.State{Usage: spent}}
-	r.Runner.Error(r.mask(err.Error()))
+	r.Runner.Error(r.redact(err.Error()))
 	offers := r.offers(ctx, r.ev)
 	text := report.Rejected(offers, fmt.Errorf("there is no plan: %w", err))
 	var none *derive.FailedError

@@ -100,7 +100,7 @@ func (a *Action) Do(ctx context.Context, d Decision) (loop.Result, error) {
 // notDecided tells that what the decision rests on could not be read.
 func (a *Action) notDecided(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
 	if a.github == nil { // only the job's log can show it
-		a.Runner.Error(a.mask(err.Error()))
+		a.Runner.Error(a.redact(err.Error()))
 		return loop.Result{Outcome: loop.Invalid, Reason: err.Error()}, invalid.AsReported(err)
 	}
 	return a.to(ev).notOpened(ctx, err)

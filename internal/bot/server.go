@@ -53,11 +53,14 @@ type StartedRun struct {
 	Records int `json:"records"`
 }
 
-// without takes secrets out of a text, also those that hide adds later.
+// without takes the values out of a text.
 func (s *secrets) without(text string) string {
 	s.mu.Lock()
 	redact := s.redact
 	s.mu.Unlock()
+	if redact == nil {
+		return text
+	}
 	return redact(text)
 }
 
@@ -66,26 +69,6 @@ func (s *secrets) hide(values ...string) {
 	defer s.mu.Unlock()
 	s.values = append(s.values, values...)
 	s.redact = report.Redactor(s.values)
-}
-
-// installation makes GitHub's client write as the server's App; nil for a step of a workflow.
-func (a *Action) installation() *github.Installation {
-	if a.Server == nil || a.Server.As == nil {
-		return nil
-	}
-	as, last := *a.Server.As, ""
-	var mu sync.Mutex
-	as.Token = func(ctx context.Context, refused string) (string, error) {
-		token, err := a.Server.As.Token(ctx, refused)
-		mu.Lock()
-		defer mu.Unlock()
-		if err == nil && token != last {
-			last = token
-			a.secrets.hide(token)
-		}
-		return token, err
-	}
-	return &as
 }
 
 // shown is who shows the run besides GitHub.

@@ -19,7 +19,7 @@ func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, d even
 		}
 		if heard {
 			a.warn("reacting", a.to(r.Event).react(ctx, "+1"))
-			a.Runner.Notice(a.mask(fmt.Sprintf("stopping the run of %s: %s by %s", s.Start.Task, why, by)))
+			a.Runner.Notice(a.redact(fmt.Sprintf("stopping the run of %s: %s by %s", s.Start.Task, why, by)))
 			return loop.Result{}, nil
 		}
 		d.Do = event.Close // it has just died

@@ -132,9 +132,9 @@ func (j *job) reportOn(ctx context.Context, result loop.Result) {
 		file = inside
 	}
 	if result.Outcome == loop.Done || result.Outcome == loop.Waiting {
-		j.Runner.Notice(j.mask(report.Notice(v)))
+		j.Runner.Notice(j.redact(report.Notice(v)))
 	} else {
-		j.Runner.Error(j.mask(report.Notice(v)))
+		j.Runner.Error(j.redact(report.Notice(v)))
 	}
 	j.reportFile = file
 }

@@ -5,54 +5,6 @@ import (
 	"strings"
 )
 
-// Trigger is one way of asking, as the tables of docs/internals/requests.md name it. In its text {phrase} and {label} stand for
-// what the rules call them.
-type Trigger string
-
-// The ways of asking. What is not listed asks for nothing.
-const (
-	ByLabel        Trigger = "label `{label}` put on an issue"
-	ByPlanLabel    Trigger = "label `{label}:plan` put on an issue"
-	ByPullLabel    Trigger = "label `{label}` put on a pull request"
-	OtherPullLabel Trigger = "label `{label}:plan` put on a pull request"
-	OtherLabel     Trigger = "another label put on"
-	RunningOff     Trigger = "label `{label}:running` taken off"
-	RequestOff     Trigger = "label `{label}` or `{label}:plan` taken off"
-	OtherLabelOff  Trigger = "another label taken off"
-	ByClosing      Trigger = "issue or pull request closed, or merged"
-
-	ByRun         Trigger = "`{phrase} run`"
-	ByRetry       Trigger = "`{phrase} retry`"
-	ByRetryHint   Trigger = "`{phrase} retry` and a hint"
-	ByRetryFresh  Trigger = "`{phrase} retry --fresh`"
-	ByContinue    Trigger = "`{phrase} continue`"
-	ByAccept      Trigger = "`{phrase} accept`"
-	ByFix         Trigger = "`{phrase} fix`"
-	ByFixNowhere  Trigger = "`{phrase} fix` where the run has no pull request"
-	ByStop        Trigger = "`{phrase} stop`"
-	ByHint        Trigger = "`{phrase} hint`"
-	ByPlan        Trigger = "`{phrase} plan`"
-	ByApprove     Trigger = "`{phrase} approve`"
-	ByStatus      Trigger = "`{phrase} status`"
-	ByHelp        Trigger = "`{phrase} help`, or `{phrase}` alone"
-	PlainComment  Trigger = "comment that does not begin with `{phrase}`, or that quotes or fences it"
-	EditedComment Trigger = "comment or review edited later"
-	EditedIssue   Trigger = "issue or pull request edited"
-
-	ByChanges   Trigger = "review that requests changes"
-	PlainReview Trigger = "review that approves or only comments"
-
-	BuildUngated  Trigger = "other workflow has ended, and `ci_gate` is off"
-	BuildOfFork   Trigger = "other workflow has ended, in a fork"
-	ByBuildFailed Trigger = "other workflow has failed"
-	ByBuild       Trigger = "other workflow has ended in another way"
-
-	ByDispatch      Trigger = "dispatch"
-	ByDispatchFresh Trigger = "dispatch with `fresh`"
-	BySchedule      Trigger = "schedule"
-	Anything        Trigger = "anything else that happens"
-)
-
 // requested are the ways of asking, besides commands, that ask for something, with what each asks for.
 var requested = map[Trigger]Verb{
 	ByLabel:         Run,

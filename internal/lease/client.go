@@ -188,7 +188,7 @@ func (c *Client) put(ctx context.Context, ref, from, file, message string, text 
 	return commit, c.store.Move(ctx, ref, from, commit)
 }
 
-// reader reads the lease of a task, whoever has it.
+// reader reads the lease of a task, also of another process.
 func (c *Client) reader(task string) func(context.Context, Lease) (Lease, error) {
 	return func(ctx context.Context, known Lease) (Lease, error) {
 		now, err := c.at(ctx, task, known)

@@ -48,12 +48,17 @@ type Heartbeat struct {
 	turn  sync.Mutex    // who looks, renews or releases
 	lasts time.Duration // how long the lease does: the long one of a server is never looked at in between
 
-	mu       sync.Mutex
-	held     Lease
-	run      string // its name, once it is known
-	missing  error  // a *LostError
-	stopping bool   // it was asked to stop, and knows
-	troubled bool   // the last look failed
+	mu      sync.Mutex
+	held    Lease
+	run     string // its name, once it is known
+	missing error  // a *LostError
+	happened
+}
+
+// happened is what has come to pass with a heartbeat.
+type happened struct {
+	stopping bool // it was asked to stop, and knows
+	troubled bool // the last look failed
 	released bool
 }
 
