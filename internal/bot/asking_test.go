@@ -42,9 +42,7 @@ func TestPersonalToken(t *testing.T) {
 func (w *world) useApp() {
 	w.t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	w.gh.AddApp(fake.App{ID: 7, Slug: "ralphy", Owner: owner, InstallationID: 70, Key: &key.PublicKey})
 	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	w.inputs["github_token"], w.inputs["app_id"], w.inputs["app_private_key"] = "", "7", string(text)

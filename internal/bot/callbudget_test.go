@@ -91,9 +91,7 @@ func TestGitBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	log := w.shared("calls")
-	if err := os.Mkdir(filepath.Join(w.dir, "counted"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(filepath.Join(w.dir, "counted"), 0o755))
 	w.script("counted/git", `PATH=${PATH#*/counted:}
 echo "$GIT_DIR $*" | head -1 >> `+log+`
 exec git "$@"

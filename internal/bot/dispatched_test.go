@@ -29,9 +29,7 @@ func (w *world) ended() string {
 		SHA: w.gh.BranchSHA(owner, name, "ralph/issue-1"), Conclusion: "success",
 		Jobs: []fake.Job{{Name: "test", Conclusion: "success"}}})
 	ev, err := github.ParseEvent(github.Delivery{Name: "workflow_run", Payload: w.gh.WorkflowRunPayload(owner, name, ci)})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	from, _ := event.OriginOf(ev)
 	return from.String()
 }

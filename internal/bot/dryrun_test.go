@@ -115,9 +115,7 @@ func TestExplainSaysWhatAJobSays(t *testing.T) {
 			event, payload := tt.event(w)
 			w.gh.ResetCalls()
 			told, err := w.explain(event, payload)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			for _, c := range append(w.gh.Calls(), w.gh.GitCalls()...) {
 				if c.Write {
 					t.Errorf("explaining writes: %s", c)
@@ -173,27 +171,19 @@ func TestExplainIsInert(t *testing.T) {
 			"default_branch": "main\n::error::y"},
 		"sender": map[string]any{"login": "eve\n::error::x"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	file := filepath.Join(t.TempDir(), "event.json")
-	if err := os.WriteFile(file, payload, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, payload, 0o600))
 	var log, page strings.Builder
 	a, err := newAction(map[string]string{"GITHUB_EVENT_NAME": "issue_comment", "GITHUB_EVENT_PATH": file,
 		"GITHUB_TOKEN": ""}, &log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	a.Parent = []string{"ANTHROPIC_API_KEY=" + token}
 	told, err := a.DryRun(t.Context(), t.TempDir())
 	if err != nil || told.Unknown == "" {
 		t.Fatalf("%+v, %v", told, err)
 	}
-	if err := told.Print(&page); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, told.Print(&page))
 	names := []string{"event", "asks", "hint", "people", "does", "unknown", "Nothing", ""}
 	for line := range strings.Lines(page.String()) {
 		name, _, _ := strings.Cut(line, " ")

@@ -115,12 +115,7 @@ func newJourney(t *testing.T, git bool) *world {
 // hasten runs a job whose client does not really wait.
 func (w *world) hasten(event string, payload []byte) (loop.Result, error) {
 	w.t.Helper()
-	a, err := newAction(w.environ(event, payload), &w.out)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	late := w.late
-	a.Clock = func() time.Time { return time.Now().UTC().Add(late) }
+	a := w.ready(event, payload)
 	a.tune = func(o *github.Options) {
 		o.Sleep, o.Timeout = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, tryTime
 	}

@@ -46,9 +46,7 @@ const mostPutOff = 2
 func (w *world) diesAfter(nth int, event string, payload []byte) (killed bool) {
 	w.t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	var out strings.Builder
 	job := exec.Command(self)
 	for k, v := range w.environ(event, payload) {
@@ -63,9 +61,7 @@ func (w *world) diesAfter(nth int, event string, payload []byte) (killed bool) {
 		begun.Wait()
 		_ = job.Process.Kill() // what comes of it is looked at below
 	}})
-	if err := job.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, job.Start())
 	begun.Done()
 	err = job.Wait()
 	w.gh.ClearFaults()

@@ -56,32 +56,3 @@ echo "tried. <response>DONE</response>"
 		t.Errorf("whoever says something to nobody is not told: %q", bodies)
 	}
 }
-
-// TestHintThatIsNotDone: a hint in what turns out the last turn gets a turn of its own. What fails in it is on a branch
-// of its own, and the pull request has the commit that was done.
-func TestHintThatIsNotDone(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.inputs["review"] = "false"
-	result := w.must(loop.Done)(w.interrupted(func() {
-		if r, err := w.beside().comment("alice", "/ralph hint the moon is full"); err != nil || r.Outcome != "" {
-			t.Errorf("the hint: %q, %v", r.Outcome, err)
-		}
-		w.write("said", "yes")
-	}, `p=$(cat)
-case "$p" in *"the moon is full"*) echo 'add() { echo 0; }' > add.sh;;
-*) echo x > DIR/begun; until [ -s DIR/said ]; do sleep .05; done
-printf 'add() { echo $(($1 + $2)); }\n' > add.sh;; esac
-echo "done. <response>DONE</response>"
-`))
-	done, given := result.State.Iterations[0].Commit.SHA, result.State.GivenUp().Name()
-	if at := strings.TrimSpace(w.git("rev-parse", "ralph/issue-1")); at != done || len(result.State.Iterations) != 1 {
-		t.Errorf("the branch is at %s, done was %s", at, done)
-	}
-	if got := w.git("show", given+":add.sh"); !strings.Contains(got, "echo 0") {
-		t.Errorf("%s keeps %q", given, got)
-	}
-	if bodies := strings.Join(w.bodies(w.issue), "\n"); !strings.Contains(bodies, "Hint not done: “the moon is full” from alice") {
-		t.Errorf("the issue is not told:\n%s", bodies)
-	}
-}

@@ -156,9 +156,7 @@ func (w *world) verdicts(summary, problem, file string) {
 		"approve.json": {"verdict": "approve", "tree": "TREE", "summary": summary, "issues": []map[string]any{}},
 	} {
 		text, err := json.Marshal(verdict)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, err)
 		w.write(name, string(text)+"\n")
 	}
 }
@@ -278,16 +276,12 @@ func hostileReviewed(w *world, says func(string) string, each func(string) []str
 
 func hostilePlanned(w *world, says func(string) string, each func(string) []string) {
 	plan := map[string]any{}
-	if err := json.Unmarshal([]byte(twoStories), &plan); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, json.Unmarshal([]byte(twoStories), &plan))
 	plan["verifyCommands"] = each("a plan's command")
 	story := plan["userStories"].([]any)[0].(map[string]any)
 	story["title"], story["acceptanceCriteria"] = strings.Join(each("a story's title"), " "), each("a story's criteria")
 	text, err := json.Marshal(plan)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	w.inputs["agent"] = w.planner(w.answerPlan(string(text)))
 	w.must(loop.Done)(w.comment("alice", "/ralph plan"))
 	w.write("no.json", `{"questions": [], "prd": "", "tasks": {"project": `+quoted(says("an answer that is no plan"))+
@@ -360,9 +354,7 @@ func hostileRecord(w *world, says func(string) string, each func(string) []strin
 		"run_url": "https://evil.example/?<img src=x onerror=alert(84999)>", "key": "k", "taken_at": now,
 		"until": now.Add(10 * time.Minute),
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	w.puts("refs/ralph/leases/issue-1", "lease.json", string(lease))
 	w.tells(w.comment("alice", "/ralph run"))
 }
@@ -374,14 +366,10 @@ func (w *world) tampers(with func(record map[string]any)) {
 	var out strings.Builder
 	for line := range strings.Lines(w.git("show", ref+":"+file)) {
 		record := map[string]any{}
-		if err := json.Unmarshal([]byte(line), &record); err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, json.Unmarshal([]byte(line), &record))
 		with(record)
 		text, err := json.Marshal(record)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, err)
 		out.Write(append(text, '\n'))
 	}
 	w.puts(ref, file, out.String())

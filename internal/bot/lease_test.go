@@ -43,9 +43,7 @@ func (w *world) job(run int, clock *leaseTime) *Action {
 	env := w.environ("schedule", nil)
 	env["GITHUB_RUN_ID"] = fmt.Sprint(run)
 	a, err := newAction(env, &w.out)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	a.Clock = clock.now
 	a.prepare()
 	if a.github, err = a.connect(context.Background(),
@@ -59,13 +57,9 @@ func (w *world) job(run int, clock *leaseTime) *Action {
 func (w *world) takes(a *Action) (context.Context, *lease.Heartbeat, chan time.Time) {
 	w.t.Helper()
 	door, err := a.leaseDoor(context.Background(), w.dir)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	held, err := door.Take(context.Background(), lease.Lease{Task: "issue-1", Owner: a.owner(), RunURL: a.Env.RunURL()})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	running, p := lease.NewHeartbeat(context.Background(), door, held, a.Clock, a.github.Token, a.log)
 	beats := make(chan time.Time)
 	p.Listen(context.Background(), beats)
@@ -78,26 +72,18 @@ func (w *world) ledgerOf(a *Action, p *lease.Heartbeat) *engine.Journal {
 	w.t.Helper()
 	ctx := context.Background()
 	o, err := a.gitOptions(ctx, "issue-1")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	o.Root = w.t.TempDir()
 	tree, err := git.Checkout(ctx, o, "main", "ralph/issue-1")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	book, err := journal.Open(w.t.TempDir())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	w.t.Cleanup(func() { _ = book.Close() })
 	l := &engine.Journal{File: book, Tree: tree, Clock: a.Clock, Heartbeat: p, Remote: true, Token: a.github.Token,
 		Redact: a.redact}
 	start := &loop.Start{Run: "run-1", Task: "issue-1", Issue: 1, Base: tree.Base(), BaseBranch: "main", Branch: "ralph/issue-1",
 		Owner: a.owner()}
-	if err := l.Claim(ctx, loop.Record{Type: loop.Started, At: a.Clock(), Start: start}); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, l.Claim(ctx, loop.Record{Type: loop.Started, At: a.Clock(), Start: start}))
 	return l
 }
 
@@ -122,9 +108,7 @@ func TestStopArrivesWithTheOutcome(t *testing.T) {
 		End: &loop.End{Outcome: loop.Done}}); err != nil || w.refs() != "refs/ralph/runs/issue-1" {
 		t.Fatal(err, w.refs())
 	}
-	if err := l.Finish(ctx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, l.Finish(ctx))
 }
 
 // TestLostLease: a job that was away for too long does not touch what is somebody else's now, whether it knows it
@@ -142,9 +126,7 @@ func TestLostLease(t *testing.T) {
 			clock.pass(lease.Time + lease.Slack)
 			two := w.job(78, clock)
 			_, q, err := two.holdLease(ctx, "issue-1", w.dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer q.Close(ctx)
 			w.ledgerOf(two, q)
 			before := w.git("for-each-ref")

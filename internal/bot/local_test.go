@@ -30,9 +30,7 @@ func (w *world) onLaptop(agent string) session.Session {
 		"GITHUB_TOKEN": token, "GITHUB_REPOSITORY": owner + "/" + name, "GITHUB_API_URL": w.gh.APIURL(), "HOME": w.dir,
 		"PATH": os.Getenv("PATH"),
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	return session.Session{
 		Env: env, Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GITHUB_TOKEN=" + token,
 			"GITHUB_API_URL=" + w.gh.APIURL(), "RALPH_SANDBOX=off"}, Dir: clone, Out: &w.out,
@@ -82,9 +80,7 @@ func TestAPlanOfAnIssueByNumber(t *testing.T) {
 	w.write("answer", fake.DerivedPlan("# PRD\n\nadd adds.", "main", "rm -rf /", "make test"))
 	agent := w.script("agent", "(env; pwd; cat) > "+w.shared("told")+"; touch left; cat "+w.dir+"/answer\n")
 	p := &planrun.Plans{RalphDir: "ralph", Session: w.onLaptop(agent)}
-	if err := p.Init(t.Context(), ""); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Init(t.Context(), ""))
 	out, err := derive.Derive(t.Context(), p, derive.Derivation{From: "#1"})
 	if err != nil || out.Stories != 1 || out.Tries != 1 || len(out.Dropped) != 1 || out.Dropped[0] != "rm -rf /" {
 		t.Fatalf("%+v, %v", out, err)

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"golang.org/x/tools/txtar"
@@ -30,7 +32,7 @@ type scene struct {
 	model string // shell: what the model of a semantic verification answers
 	set   string // settings beside those of the project, JSON
 	issue string // instead of the usual one
-	base  string // more files of the base commit, txtar; "-- name (none) --" takes one away
+	base  string // more files of the base commit, txtar
 	cap   int    // iterations; 0: one
 	first bool   // the checks run on the base commit first, and what they say matters
 }
@@ -98,30 +100,17 @@ func (s scene) run(t *testing.T) (loop.Result, string) {
 	dir := t.TempDir()
 	repo, bin := filepath.Join(dir, "repo"), filepath.Join(dir, "bin")
 	s.lay(t, repo)
-	model, review := s.model, s.rev
-	if model == "" {
-		model = `echo "VERIFIED: all of it"`
-	}
-	if review == "" {
-		review = `answer approve`
-	}
-	script := strings.NewReplacer("@MODEL@", model, "@REVIEW@", review).Replace(prelude) + s.does + "\n"
+	script := strings.NewReplacer("@MODEL@", cmp.Or(s.model, `echo "VERIFIED: all of it"`), "@REVIEW@", cmp.Or(s.rev, "answer approve")).Replace(prelude) + s.does + "\n"
 	agent := filepath.Join(bin, "coder")
 	if s.says != "" {
 		agent = "claude"
 		script = strings.Replace(script, "case", asClaude+"case", 1)
 		script += "cat <<'EVENTS'\n" + strings.TrimSpace(s.says) + "\nEVENTS\n"
 	}
-	if err := os.MkdirAll(bin, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(bin, filepath.Base(agent)), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(bin, 0o755))
+	noError(t, os.WriteFile(filepath.Join(bin, filepath.Base(agent)), []byte(script), 0o755))
 	env, err := config.ReadEnvironment(map[string]string{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	baseline := config.BaselineOff
 	if s.first {
 		baseline = config.BaselineReport
@@ -150,30 +139,12 @@ func (s scene) run(t *testing.T) (loop.Result, string) {
 // lay makes the repository.
 func (s scene) lay(t *testing.T, repo string) {
 	t.Helper()
-	files := map[string]string{"issue.md": "# Make Add add\n\nIt subtracts.\n",
-		".ralph/settings.json": `{"guardrails": [{"command": "grep -q 'a + b' add.go"}]}`}
+	files := fstest.MapFS{"issue.md": {Data: []byte(cmp.Or(s.issue, "# Make Add add\n\nIt subtracts.\n"))}}
 	for _, f := range append(txtar.Parse([]byte(project)).Files, txtar.Parse([]byte(s.base)).Files...) {
-		if name, none := strings.CutSuffix(f.Name, " (none)"); none {
-			delete(files, name)
-			continue
-		}
-		files[f.Name] = string(f.Data)
+		files[f.Name] = &fstest.MapFile{Data: f.Data}
 	}
-	if s.issue != "" {
-		files["issue.md"] = s.issue
-	}
-	if s.set != "" {
-		files[".ralph/settings.json"] = s.set
-	}
-	for name, text := range files {
-		path := filepath.Join(repo, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	files[".ralph/settings.json"] = &fstest.MapFile{Data: []byte(cmp.Or(s.set, `{"guardrails": [{"command": "grep -q 'a + b' add.go"}]}`))}
+	noError(t, os.CopyFS(repo, files))
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."},
 		{"-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "-m", "seed"}} {
 		c := exec.Command("git", args...)

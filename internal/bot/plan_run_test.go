@@ -33,9 +33,7 @@ func (w *world) offeredBy(bot, tasks string) {
 func planComment(t *testing.T, tasks string) string {
 	t.Helper()
 	p, _, err := plan.Read("the plan", []byte(tasks))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	view := report.View{State: loop.State{Start: loop.Start{Task: "issue-1"}}}
 	return planlist.Comment(view, p, 1, 2)
 }

@@ -19,9 +19,7 @@ func (w *world) told(each bool) (p *publisher, pass func(time.Duration)) {
 		Server: github.Server{APIURL: w.gh.APIURL(), Log: w.t.Logf}, GraphQLURL: w.gh.GraphQLURL(),
 		Repo: event.Repo{Owner: owner, Name: name}, Token: token,
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 	var put func()
 	var due time.Time
@@ -100,6 +98,9 @@ func TestStickyCommentKeepsQuiet(t *testing.T) {
 	post := p.finish(context.Background(), s)
 	if post == nil || !post.Finished || !strings.Contains(w.bodies(w.issue)[0], "Stopped after 1 of ") {
 		t.Errorf("the end is not shown at once: %+v\n%s", post, w.bodies(w.issue)[0])
+	}
+	if bodies := w.bodies(w.issue); len(bodies) != 2 || !strings.Contains(bodies[1], "### ❌ Stopped after ") {
+		t.Errorf("without a pull request the failure report goes to the issue: %q", bodies)
 	}
 	n := writes()
 	pass(time.Minute)

@@ -14,12 +14,8 @@ import (
 func (w *world) refusing(program string) {
 	w.t.Helper()
 	hook := filepath.Join(w.gh.GitDir(owner, name), "hooks", "pre-receive")
-	if err := os.MkdirAll(filepath.Dir(hook), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\n"+program), 0o700); err != nil { // a program
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.MkdirAll(filepath.Dir(hook), 0o700))
+	noError(w.t, os.WriteFile(hook, []byte("#!/bin/sh\n"+program), 0o700)) // a program
 }
 
 // TestRefusedPushIsTheEnd: what the remote does not take is not tried again by sweeps, which would pay for the same
@@ -72,9 +68,7 @@ done
 			if n := strings.Count(w.file("turns"), "\n"); n != 1 {
 				t.Fatalf("%d turns: the sweeps ran the agent again", n)
 			}
-			if err := os.RemoveAll(filepath.Join(w.gh.GitDir(owner, name), "hooks")); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.RemoveAll(filepath.Join(w.gh.GitDir(owner, name), "hooks")))
 			again := w.must(loop.Done)(w.comment("alice", "/ralph retry"))
 			const reviews, refused = 2, 1
 			if n, coder := len(again.State.Iterations), strings.Count(w.file("turns"), "\n")-reviews; n != coder-refused+tt.turns {

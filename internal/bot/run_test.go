@@ -136,15 +136,11 @@ func (w *world) crowd() {
 func times(t *testing.T, file string) []time.Time {
 	t.Helper()
 	text, err := os.ReadFile(file) // the test's own
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var out []time.Time
 	for _, line := range strings.Fields(string(text)) {
 		n, err := strconv.ParseInt(line, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		out = append(out, time.Unix(0, n))
 	}
 	return out

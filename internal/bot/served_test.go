@@ -17,10 +17,7 @@ func TestServedJobsRunAgain(t *testing.T) {
 	var runs []string
 	attempt := func(number, host string) loop.Result {
 		w.env["GITHUB_RUN_ATTEMPT"] = number
-		a, err := newAction(w.environ(event, payload), &w.out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := w.ready(event, payload)
 		a.Server = &Server{Job: "a-job", Page: host + "/runs/a-job", Payload: payload,
 			Allow:  config.Allowance{Agents: []string{w.inputs["agent"]}, Sandbox: config.Off},
 			Begun:  func(b StartedRun) { runs = append(runs, b.Run) },

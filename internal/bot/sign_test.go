@@ -13,15 +13,11 @@ import (
 func signingKey(t *testing.T, passphrase string) string {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	block, err := ssh.MarshalPrivateKey(key, "ralph")
 	if passphrase != "" {
 		block, err = ssh.MarshalPrivateKeyWithPassphrase(key, "ralph", []byte(passphrase))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(pem.EncodeToMemory(block))
 }

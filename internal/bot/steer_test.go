@@ -16,10 +16,7 @@ func (w *world) interrupted(by func(), agent string) (loop.Result, error) {
 	w.t.Helper()
 	w.shared("begun")
 	w.inputs["agent"] = w.script("agent", strings.ReplaceAll(agent, "DIR", w.dir))
-	a, err := newAction(w.environ(w.labelled()), &w.out)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	a := w.ready(w.labelled())
 	beats := make(chan time.Time)
 	a.beat = beats
 	type ended struct {
@@ -267,6 +264,11 @@ func TestReviewBecomesWork(t *testing.T) {
 	if result, err := w.comment("alice", "/ralph fix"); err != nil || result.Outcome != "" {
 		t.Errorf("nothing is open: %s, %v", result.Outcome, err)
 	}
+	w.gh.Label(owner, name, pr, "ralph", "alice") // it asks once there too, whatever comes of it
+	w.must("")(w.action(context.Background(), "pull_request_target", w.gh.LabeledPayload(owner, name, pr, "ralph", "alice")))
+	if labels := w.gh.Issue(owner, name, pr).Labels; len(labels) != 0 {
+		t.Errorf("labels of the pull request: %q", labels)
+	}
 }
 
 // TestOtherWorkflowsJudge: with ci_gate a run waits for the other workflows on its commit; what fails there goes into
@@ -278,10 +280,7 @@ func TestOtherWorkflowsJudge(t *testing.T) {
 	w.inputs["agent"] = w.script("agent", `p=$(cat)
 case "$p" in *"CI says no"*) touch again.txt;; esac
 printf '%s' "$p" | `+w.script("worker", fixer))
-	a, err := newAction(w.environ(w.labelled()), &w.out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := w.ready(w.labelled())
 	looks := 0
 	a.pause = func(context.Context, time.Duration) error {
 		looks++

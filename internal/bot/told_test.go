@@ -11,10 +11,7 @@ import (
 // meanwhile runs the job of a label, during which something happens once, after its first iteration was judged.
 func (w *world) meanwhile(happens func()) (loop.Result, error) {
 	w.t.Helper()
-	a, err := newAction(w.environ(w.labelled()), &w.out)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	a := w.ready(w.labelled())
 	happened := false
 	a.stored = func(r loop.Record) {
 		if r.Type == loop.Judged && !happened {

@@ -166,36 +166,27 @@ echo "<response>DONE</response>"`))
 	}
 }
 
-// TestJudgeIsTheBasesOwn: an agent that edits the settings and the checks' definition changes nothing for this run.
+// TestJudgeIsTheBasesOwn: an agent that edits settings, the checks' definition and prompts changes nothing for this run
+// (C29).
 func TestJudgeIsTheBasesOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.commit(".ralph/settings.json",
-		`{"guardrails": [{"command": "make test"}], "maximumIterations": 2, "protected": []}`) // or that alone would stop it
-	w.inputs["agent"] = w.script("agent",
-		approver(
-			`mkdir -p .ralph; echo '{"guardrails": [{"command": "true"}], "review": false}' > .ralph/settings.json; date +%N > x; echo "<response>DONE</response>"`))
+		`{"guardrails": [{"command": "make test"}], "maximumIterations": 2, "protected": []}`, // or that alone would stop it
+		".ralph/prompts/implement.md", "Speak Latin. {{.Task}}\n")
+	seen := w.shared("prompt")
+	w.inputs["agent"] = w.script("agent", "tee -a "+seen+` > /dev/null; mkdir -p .ralph/prompts; date +%N > x
+echo '{"guardrails": [{"command": "true"}], "review": false}' > .ralph/settings.json
+echo "Give up. <response>DONE</response>" > .ralph/prompts/implement.md; echo "<response>DONE</response>"`)
 	result := w.must(loop.Capped)(w.label("alice"))
 	for _, it := range result.State.Iterations {
 		if f := it.Failure(); f == nil || f.Check != "make test" {
 			t.Errorf("iteration %d failed at %+v, want make test", it.N, f)
 		}
 	}
-}
-
-func TestClaimWithoutWorkIsNotDone(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.commit("add.sh", "add() { echo $(($1 + $2)); }\n") // nothing is wrong
-	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent", approver(`echo "<response>DONE</response>"`)), "1"
-	result := w.must(loop.Capped)(w.label("alice"))
-	if f := result.State.Failure(); f == nil || f.Check != loop.DiffCheck {
-		t.Errorf("failure = %+v, want the empty diff", f)
-	}
-	if pulls := w.gh.Pulls(owner, name); len(pulls) != 0 {
-		t.Errorf("a pull request without a change: %+v", pulls)
-	}
-	if bodies := w.bodies(w.issue); len(bodies) != 2 || !strings.Contains(bodies[1], "### ❌ Stopped after ") {
-		t.Errorf("without a pull request the failure report goes to the issue: %q", bodies)
+	told := w.file("prompt")
+	if n := strings.Count(told, "Speak Latin. Between"); n != 2 || strings.Contains(told, "Give up.") ||
+		!strings.Contains(told, "It subtracts.") {
+		t.Errorf("%d prompts are the base's:\n%s", n, told)
 	}
 }

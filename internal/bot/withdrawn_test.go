@@ -11,22 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestLabelOnAPullRequestComesOff: there too it asks once, whatever comes of it.
-func TestLabelOnAPullRequestComesOff(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.inputs["agent"] = w.script("agent", fixer)
-	pull := w.must(loop.Done)(w.label("alice")).State.Post.Pull
-	w.gh.Label(owner, name, pull, "ralph", "alice")
-	if result, err := w.action(context.Background(), "pull_request_target",
-		w.gh.LabeledPayload(owner, name, pull, "ralph", "alice")); result.Outcome != "" || err != nil {
-		t.Errorf("with nothing to take up: %s (%s), %v", result.Outcome, result.Reason, err)
-	}
-	if labels := w.gh.Issue(owner, name, pull).Labels; len(labels) != 0 {
-		t.Errorf("labels = %q", labels)
-	}
-}
-
 // TestOutputsOfAJobThatCannotBegin: later steps find an outcome whatever is wrong with the inputs.
 func TestOutputsOfAJobThatCannotBegin(t *testing.T) {
 	t.Parallel()

@@ -33,9 +33,7 @@ func TestWorkingDirectoryThatLeadsOut(t *testing.T) {
 			w := apart(t)
 			ran, turns := w.shared("ran"), w.shared("turns")
 			outside := filepath.Join(w.dir, "outside")
-			if err := os.Mkdir(outside, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Mkdir(outside, 0o755))
 			w.write("outside/Makefile", "test:\n\techo outside >>"+ran+"\n")
 			w.inputs["agent"] = w.script("agent",
 				"cat >/dev/null; echo turn >>"+turns+"; cd ..; "+strings.ReplaceAll(c.do, "OUTSIDE", outside)+

@@ -56,22 +56,14 @@ func newWorld(t *testing.T) *world {
 func newWorldOn(t *testing.T, o fake.Options) *world {
 	t.Helper()
 	checker, err := loadContract()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	before := len(checker.Violations())
 	dir, err := os.MkdirTemp("", "ralph-app-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil { // said above
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, os.Chmod(dir, 0o755)) // said above
 	o.Wrap = checker.Wrap
 	gh, err := fake.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w := &world{t: t, gh: gh, dir: dir, inputs: map[string]string{}, env: map[string]string{}}
 	t.Cleanup(func() {
 		gh.Close()
@@ -85,9 +77,7 @@ func newWorldOn(t *testing.T, o fake.Options) *world {
 	})
 	gh.AddUser("alice", false)
 	gh.AddUser("mallory", false)
-	if err := gh.AddRepo(owner, name, "main"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, gh.AddRepo(owner, name, "main"))
 	w.env["GITHUB_SERVER_URL"] = "file://" + filepath.Dir(filepath.Dir(gh.GitDir(owner, name)))
 	gh.SetPermission(owner, name, "alice", "admin")
 	gh.SetPermission(owner, name, "mallory", "read")
@@ -113,9 +103,7 @@ func (w *world) commit(pairs ...string) {
 func (w *world) script(file, text string) string {
 	w.t.Helper()
 	path := filepath.Join(w.dir, file)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil { // said above
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755)) // said above
 	return path
 }
 
@@ -157,9 +145,7 @@ func (w *world) overHTTP() *world {
 func (w *world) environ(event string, payload []byte) map[string]string {
 	w.t.Helper()
 	file := filepath.Join(w.dir, "event.json")
-	if err := os.WriteFile(file, payload, 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(file, payload, 0o600))
 	environ := map[string]string{
 		"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": event, "GITHUB_EVENT_PATH": file,
 		"GITHUB_REPOSITORY": owner + "/" + name,
@@ -198,6 +184,16 @@ func newAction(environ map[string]string, out io.Writer) (*Action, error) {
 		Runner: actions.New(func(k string) string { return environ[k] }, out),
 		timing: timing{last: time.Minute}, // nobody kills the jobs of tests, and their machines can be slow
 	}, nil
+}
+
+// ready is the job of one event that has not begun.
+func (w *world) ready(event string, payload []byte) *Action {
+	w.t.Helper()
+	a, err := newAction(w.environ(event, payload), &w.out)
+	noError(w.t, err)
+	late := w.late
+	a.Clock = func() time.Time { return time.Now().UTC().Add(late) }
+	return a
 }
 
 // action runs the job of one event.
@@ -284,21 +280,15 @@ func (w *world) shared(file string) string {
 	w.witnessed = true
 	path := filepath.Join(w.dir, file)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := errors.Join(f.Chmod(0o666), f.Close()); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
+	noError(w.t, errors.Join(f.Chmod(0o666), f.Close()))
 	return path
 }
 
 // write makes a file that everybody may read.
 func (w *world) write(file, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.dir, file), []byte(text), 0o644); err != nil { // said above
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(filepath.Join(w.dir, file), []byte(text), 0o644)) // said above
 }
 
 // file is a file's content in the world's directory; empty when it is not there.
@@ -323,4 +313,12 @@ func (w *world) show(branch, file string) string { return w.git("show", branch+"
 
 func (w *world) branches() []string {
 	return strings.Fields(w.git("branch", "--format=%(refname:short)"))
+}
+
+// noError ends a test that cannot be made up.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
