@@ -50,38 +50,21 @@ func TestParseAsk(t *testing.T) {
 	}
 }
 
-func TestCommentsBy(t *testing.T) {
-	tests := []struct {
-		name   string
-		by     CommentsBy
-		login  string
-		writes bool
-		want   bool
-	}{
-		{"a writer", CommentsBy{}, "alice", true, true},
-		{"a reader", CommentsBy{}, "bob", false, false},
-		{"nobody", CommentsBy{"none"}, "alice", true, false},
-		{"nobody, not even who is named", CommentsBy{"alice", "None"}, "alice", true, false},
-		{"who is named besides", CommentsBy{"Bob", "writers"}, "bob", false, true},
-		{"a writer besides who is named", CommentsBy{"bob", "writers"}, "alice", true, true},
-		{"a writer who is not named alone", CommentsBy{"bob"}, "alice", true, false},
-		{"who is named alone", CommentsBy{"bob"}, "bob", false, true},
-		{"a stranger who is called so", CommentsBy{"writers"}, "writers", false, false},
-		{"a deleted account", CommentsBy{""}, "", true, false},
-	}
-	for _, tt := range tests {
-		if got := tt.by.Reads(tt.login, tt.writes); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
-	}
-}
-
-func TestOwnCommentsAreNotRead(t *testing.T) {
+// TestReads: whose comments the agent reads, with and without write access; never ralph's own.
+func TestReads(t *testing.T) {
 	facts := Facts{Self: "Alice", Permissions: may(map[string]string{"alice": "admin", "wendy": "write"})}
-	by := CommentsBy{"writers", "alice", "bob"}
-	for login, want := range map[string]bool{"alice": false, "wendy": true, "bob": true, "mallory": false} {
-		if got := facts.Reads(login, by); got != want {
-			t.Errorf("%s: %v, want %v", login, got, want)
+	for _, tt := range []struct {
+		by    CommentsBy
+		login string
+		want  bool
+	}{
+		{nil, "wendy", true}, {nil, "bob", false}, {CommentsBy{"wendy", "None"}, "wendy", false},
+		{CommentsBy{"Bob", "writers"}, "bob", true}, {CommentsBy{"bob", "writers"}, "wendy", true},
+		{CommentsBy{"bob"}, "wendy", false}, {CommentsBy{"bob"}, "bob", true}, {CommentsBy{"writers"}, "writers", false},
+		{CommentsBy{""}, "", false}, {CommentsBy{"writers", "alice"}, "alice", false},
+	} {
+		if got := facts.Reads(tt.login, tt.by); got != tt.want {
+			t.Errorf("%q of %q: %v, want %v", tt.login, tt.by, got, tt.want)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -236,20 +235,4 @@ func answer(ev Event, facts Facts) string {
 		return "refused"
 	}
 	return "yes"
-}
-
-// TestHeadingsAreComplete: every way of asking has its place in the documents, and the kind of each names who may ask.
-func TestHeadingsAreComplete(t *testing.T) {
-	for _, r := range rows {
-		for _, a := range r.asks {
-			if !slices.ContainsFunc(headings, func(h heading) bool { return h.asking == a }) {
-				t.Errorf("no heading for %s", a)
-			}
-		}
-	}
-	for _, h := range headings {
-		if verbOf(h.asking) != "" && (kindOf(h) == "" || usual(h.asking) == "") {
-			t.Errorf("%s: kind %q, place %q", h.asking, kindOf(h), usual(h.asking))
-		}
-	}
 }

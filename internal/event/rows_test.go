@@ -1,6 +1,7 @@
 package event
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,6 +25,11 @@ func TestEveryCaseHasARule(t *testing.T) {
 	for i, r := range rows {
 		if !used[i] {
 			t.Errorf("no case comes to the rule %+v", r)
+		}
+		for _, a := range r.asks {
+			if !slices.ContainsFunc(headings, func(h heading) bool { return h.asking == a }) {
+				t.Errorf("no heading for %s", a)
+			}
 		}
 	}
 }
