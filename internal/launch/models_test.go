@@ -126,14 +126,6 @@ func TestModelsRefused(t *testing.T) {
 	}
 }
 
-// TestNoModels: a job without keys gets none.
-func TestNoModels(t *testing.T) {
-	t.Parallel()
-	if turn, environ, err := (Models{Environ: []string{"PATH=/bin"}}).open("", "", t.Logf); turn != nil || environ != nil || err != nil {
-		t.Error(turn, environ, err)
-	}
-}
-
 // TestHasKey: an agent has one where its provider has.
 func TestHasKey(t *testing.T) {
 	t.Parallel()
@@ -145,5 +137,8 @@ func TestHasKey(t *testing.T) {
 	}
 	if _, known := (Models{}).HasKey("/opt/ours"); known {
 		t.Error("somebody knows the key of a program of one's own")
+	}
+	if turn, environ, err := (Models{}).open("", "", t.Logf); turn != nil || environ != nil || err != nil {
+		t.Error("a job without keys has models", turn, environ, err)
 	}
 }

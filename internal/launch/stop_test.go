@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/work"
@@ -42,22 +41,20 @@ func (w *world) process() int {
 	return 0
 }
 
-// kill kills the job's process.
-func (w *world) kill() {
+// begins starts a job, up to its first turn.
+func (w *world) begins(id string) *Running {
 	w.t.Helper()
-	w.await("the job's process", func() bool { return w.process() != 0 })
-	if err := syscall.Kill(w.process(), syscall.SIGKILL); err != nil {
-		w.t.Error(err)
-	}
+	w.agent = w.script("agent", slow(w.shared("begun")))
+	r := w.start(w.labelled(id, 1))
+	w.await("the first turn", func() bool { return w.turns("begun") == 1 })
+	return r
 }
 
 // TestStop: whoever stops a run is named, its work is kept, and nothing of it goes on.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent = w.script("agent", slow(w.shared("begun")))
-	r := w.start(w.labelled("5f1e-5", 1))
-	w.await("the first turn", func() bool { return w.turns("begun") == 1 })
+	r := w.begins("5f1e-5")
 	w.say(work.Word{Stop: &work.Stop{By: "alice", Why: "asked to stop"}})
 	end := w.must(r, loop.Interrupted)
 	if end.Reason != "asked to stop by alice" || end.HandedOn || w.git("show", "ralph/issue-1:half.txt") != "half\n" ||
@@ -70,9 +67,7 @@ func TestStop(t *testing.T) {
 func TestHandOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent = w.script("agent", slow(w.shared("begun")))
-	r := w.start(w.labelled("5f1e-6", 1))
-	w.await("the first turn", func() bool { return w.turns("begun") == 1 })
+	r := w.begins("5f1e-6")
 	r.HandOn()
 	if end := w.must(r, loop.Interrupted); !end.HandedOn || w.git("for-each-ref", "refs/ralph/leases") != "" ||
 		w.git("show", "ralph/issue-1:half.txt") != "half\n" {
@@ -124,41 +119,9 @@ func TestHint(t *testing.T) {
 	}
 }
 
-// TestKilled: after a kill another process of the job goes on at once, and nothing but the turn that was cut off is
-// taken again.
+// TestKilled: a job whose process is killed takes nothing away from another one, and nothing is left of it; another process
+// of the job goes on at once, and nothing but the turn that was cut off is taken again.
 func TestKilled(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.agent = w.script("agent", slow(w.shared("begun")))
-	r := w.start(w.labelled("5f1e-8", 1))
-	w.await("the first turn", func() bool { return w.turns("begun") == 1 })
-	w.kill()
-	end, err := r.Wait()
-	var died *DiedError
-	if !errors.As(err, &died) || !strings.Contains(died.How, "SIGKILL") || w.made != 1 || len(w.open) != 0 {
-		t.Fatalf("%+v, %v; tokens left: %v", end, err, w.open)
-	}
-	if w.git("for-each-ref", "refs/ralph/leases") == "" {
-		t.Fatal("nobody holds the run after the kill")
-	}
-	w.agent = w.script("agent", fixer)
-	began := time.Now()
-	w.must(w.start(w.labelled("5f1e-8", 2)), loop.Done)
-	t.Logf("went on to the end in %s", time.Since(began))
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.begun) != 2 || w.begun[0].Run != w.begun[1].Run {
-		t.Errorf("%+v", w.begun)
-	}
-	for n := range w.records {
-		if n > len(w.records) {
-			t.Errorf("record %d of %d", n, len(w.records))
-		}
-	}
-}
-
-// TestTwoJobs: a job whose process is killed takes nothing away from another one.
-func TestTwoJobs(t *testing.T) {
 	t.Parallel()
 	one, two := newWorld(t), newWorld(t)
 	one.agent = one.script("agent", "cat >/dev/null; echo x >> "+one.shared("begun")+"; (setsid sleep 313 &) ; sleep 300")
@@ -166,9 +129,15 @@ func TestTwoJobs(t *testing.T) {
 		"while [ ! -e "+filepath.Join(two.dir, "go")+" ]; do sleep 0.05; done\n"+fixer)
 	first, second := one.start(one.labelled("5f1e-a", 1)), two.start(two.labelled("5f1e-b", 1))
 	one.await("the first turns", func() bool { return one.turns("begun") == 1 && two.turns("begun") >= 1 })
-	one.kill()
-	if _, err := first.Wait(); err == nil {
-		t.Error("a killed process ended well")
+	one.await("the job's process", func() bool { return one.process() != 0 })
+	noError(t, syscall.Kill(one.process(), syscall.SIGKILL))
+	end, err := first.Wait()
+	var died *DiedError
+	if !errors.As(err, &died) || !strings.Contains(died.How, "SIGKILL") || one.made != 1 || len(one.open) != 0 {
+		t.Fatalf("%+v, %v; tokens left: %v", end, err, one.open)
+	}
+	if one.git("for-each-ref", "refs/ralph/leases") == "" {
+		t.Fatal("nobody holds the run after the kill")
 	}
 	noError(t, os.WriteFile(filepath.Join(two.dir, "go"), nil, 0o600))
 	two.must(second, loop.Done)
@@ -176,6 +145,18 @@ func TestTwoJobs(t *testing.T) {
 	for _, file := range all {
 		if line, _ := os.ReadFile(file); string(line) == "sleep\x00313\x00" {
 			t.Errorf("%s is left of the killed job", file)
+		}
+	}
+	one.agent = one.script("agent", fixer)
+	one.must(one.start(one.labelled("5f1e-a", 2)), loop.Done)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if len(one.begun) != 2 || one.begun[0].Run != one.begun[1].Run {
+		t.Errorf("%+v", one.begun)
+	}
+	for n := range one.records {
+		if n > len(one.records) {
+			t.Errorf("record %d of %d", n, len(one.records))
 		}
 	}
 }
