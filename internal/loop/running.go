@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // RunningStep is work that takes time, for which an interruption of the run waits: an agent's turn, a check, the setup.
@@ -66,13 +68,7 @@ func (t *StepTracker) Progress() (p Progress) {
 
 // RecordLimits tells the tracker of ctx, if it has one, what bounds the run that begins.
 func RecordLimits(ctx context.Context, l Limits) {
-	t := StepsOf(ctx)
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.limits = l
+	StepsOf(ctx).change(func(t *StepTracker) { t.limits = l })
 }
 
 type stepTrackerKey struct{}
@@ -90,15 +86,11 @@ func StepsOf(ctx context.Context) *StepTracker {
 
 // Doing tells the tracker of ctx, if it has one, what the newest step's agent does now: one line of the agent's own.
 func Doing(ctx context.Context, what string) {
-	t := StepsOf(ctx)
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.running) > 0 {
-		t.running[len(t.running)-1].Doing = what
-	}
+	StepsOf(ctx).change(func(t *StepTracker) {
+		if len(t.running) > 0 {
+			t.running[len(t.running)-1].Doing = what
+		}
+	})
 }
 
 // BeginStep tells the tracker of ctx that a step has begun, and the returned function that it has ended. The step ends
@@ -123,14 +115,22 @@ func BeginStep(ctx context.Context, name string, limit time.Duration) (end func(
 }
 
 func (t *StepTracker) begin(step *RunningStep) (end func()) {
+	t.change(func(t *StepTracker) { t.running = append(t.running, step) })
+	return func() {
+		t.change(func(t *StepTracker) {
+			t.running = slices.DeleteFunc(t.running, func(s *RunningStep) bool { return s == step })
+		})
+	}
+}
+
+// change changes a tracker, if there is one.
+func (t *StepTracker) change(do func(*StepTracker)) {
+	if t == nil {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.running = append(t.running, step)
-	return func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.running = slices.DeleteFunc(t.running, func(s *RunningStep) bool { return s == step })
-	}
+	do(t)
 }
 
 // CheckStep is one check of the last round, as far as it has come.
@@ -142,50 +142,40 @@ type CheckStep struct {
 
 // PlanChecks tells the tracker of ctx, if it has one, which checks a round has that begins now.
 func PlanChecks(ctx context.Context, names []string) {
-	t := StepsOf(ctx)
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.checks = make([]CheckStep, len(names))
-	for i, name := range names {
-		t.checks[i].Name = name
-	}
+	StepsOf(ctx).change(func(t *StepTracker) {
+		t.checks = safetext.Map(names, func(name string) CheckStep { return CheckStep{Name: name} })
+	})
 }
 
 // BeginCheck is BeginStep for a check.
 func BeginCheck(ctx context.Context, name string, limit time.Duration) (end func()) {
-	end = BeginStep(ctx, "the check "+name, limit)
-	if t := StepsOf(ctx); t != nil {
-		t.ofCheck(name, func(c *CheckStep) { c.Began = t.Clock() })
-	}
-	return end
+	StepsOf(ctx).change(func(t *StepTracker) {
+		if c := t.check(name); c != nil {
+			c.Began = t.Clock()
+		}
+	})
+	return BeginStep(ctx, "the check "+name, limit)
 }
 
 // EndCheck tells the tracker of ctx, if it has one, what a check has said, also of a check that no round had planned,
 // which is added if it fails.
 func EndCheck(ctx context.Context, v Verdict) {
-	t := StepsOf(ctx)
-	if t == nil {
-		return
-	}
-	if !t.ofCheck(v.Check, func(c *CheckStep) { c.Verdict = &v }) && !v.Pass && v.Skipped == "" {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.checks = append(t.checks, CheckStep{Name: v.Check, Verdict: &v})
-	}
+	StepsOf(ctx).change(func(t *StepTracker) {
+		if c := t.check(v.Check); c != nil {
+			c.Verdict = &v
+		} else if !v.Pass && v.Skipped == "" {
+			t.checks = append(t.checks, CheckStep{Name: v.Check, Verdict: &v})
+		}
+	})
 }
 
-// ofCheck changes the check of a name, and reports whether there is one.
-func (t *StepTracker) ofCheck(name string, change func(*CheckStep)) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// check is the check of a name; nil without one. t is locked.
+func (t *StepTracker) check(name string) *CheckStep {
 	i := slices.IndexFunc(t.checks, func(c CheckStep) bool { return c.Name == name })
-	if i >= 0 {
-		change(&t.checks[i])
+	if i < 0 {
+		return nil
 	}
-	return i >= 0
+	return &t.checks[i]
 }
 
 // Child is a tracker of one of several runs at once: its steps are this one's, too, behind the run's name.
