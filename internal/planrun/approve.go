@@ -52,14 +52,14 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 		story := of.Story(id)
 		if story == nil {
 			p.Note(on)
-			return invalid.Errorf("%s has no story %q; it has %s", on.Name(src.File), id, safetext.FirstN(storyIDs(of), 10))
+			return invalid.Errorf("%s has no story %q; it has %s", on.Name(src.File), id, safetext.FirstN(safetext.Map(of.Stories, func(s plan.Story) string { return s.ID }), 10))
 		}
-		if _, record, _ := of.Bound(p.Rules(), sealed); reviewedOnRecord(record, id) {
+		if _, record, _ := of.Bound(p.Rules(), sealed); recorded(record, id).By == plan.ByReview {
 			p.Say("%s is %s already, and that is on record", id, of.Standing(id))
 			continue
 		}
 		known = append(known, handApproval{wanted.ID, plan.RecordedReview{
-			Story: id, Reviews: recordedCount(sealed, id), By: plan.ByPerson, Who: who, At: p.Clock().UTC(),
+			Story: id, Reviews: recorded(sealed, id).Reviews, By: plan.ByPerson, Who: who, At: p.Clock().UTC(),
 			Criteria: story.Digest(),
 		}})
 		of = of.ApprovedBy(id, who)
@@ -87,30 +87,14 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// reviewedOnRecord reports whether a story's approval is one of a review.
-func reviewedOnRecord(record []plan.RecordedReview, id string) bool {
+// recorded is what is on record of a story; the zero value: nothing.
+func recorded(record []plan.RecordedReview, id string) plan.RecordedReview {
 	for _, o := range record {
 		if o.Story == id {
-			return o.By == plan.ByReview
+			return o
 		}
 	}
-	return false
-}
-
-func recordedCount(record []plan.RecordedReview, id string) int {
-	for _, o := range record {
-		if o.Story == id {
-			return o.Reviews
-		}
-	}
-	return 0
-}
-
-func storyIDs(p plan.Plan) (ids []string) {
-	for _, s := range p.Stories {
-		ids = append(ids, s.ID)
-	}
-	return ids
+	return plan.RecordedReview{}
 }
 
 // person is who sits here, as git knows them.

@@ -16,15 +16,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
 // Claimed are the stories of claims.
-func Claimed(claims []plan.Unrecorded) (ids []string) {
-	for _, c := range claims {
-		ids = append(ids, c.Story)
-	}
-	return ids
+func Claimed(claims []plan.Unrecorded) []string {
+	return safetext.Map(claims, func(c plan.Unrecorded) string { return c.Story })
 }
 
 // RecordedReviews is what is believed of a plan in the user's clone: what its sealed runs say, newest first, and what a
@@ -58,11 +56,7 @@ func RecordedReviews(
 
 // counts are how many reviews the file says that each story has had.
 func counts(p plan.Plan) []int {
-	out := make([]int, len(p.Stories))
-	for i, s := range p.Stories {
-		out[i] = s.ReviewCount
-	}
-	return out
+	return safetext.Map(p.Stories, func(s plan.Story) int { return s.ReviewCount })
 }
 
 // sealedReviews is what the sealed journals of this directory's runs of a plan say. What a newer run knows of a story
@@ -112,9 +106,9 @@ func approvedByHand(s *session.Session, id string) []plan.RecordedReview {
 		s.Log("plan: %v", err)
 	}
 	var out []plan.RecordedReview
-	for i := len(all) - 1; i >= 0; i-- { // the newest first
-		if all[i].Plan == id {
-			out = append(out, all[i].RecordedReview)
+	for _, a := range slices.Backward(all) { // the newest first
+		if a.Plan == id {
+			out = append(out, a.RecordedReview)
 		}
 	}
 	return out

@@ -66,7 +66,5 @@ func (p *Plans) onRecord(v *status.PlanView) {
 	sealed, _ := sealedReviews(&p.Session, id)
 	bound, _, claims := v.Plan.Bound(v.Rules, approvedByHand(&p.Session, id), sealed)
 	v.Plan = bound
-	for _, c := range claims {
-		v.Unrecorded = append(v.Unrecorded, c.Story)
-	}
+	v.Unrecorded = Claimed(claims)
 }
