@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -19,17 +18,9 @@ type Bus struct {
 	Clock   func() time.Time
 }
 
-func (b Bus) dir() (string, error) {
-	dir := b.TaskDir
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(b.Dir, dir)
-	}
-	return dir, taskDirectory(dir)
-}
-
 // Post says something; from is the process that says it.
 func (b Bus) Post(kind, text string, from int) error {
-	dir, err := b.dir()
+	dir, err := taskDirectory(b.Dir, b.TaskDir)
 	if err != nil {
 		return err
 	}
@@ -42,7 +33,7 @@ func (b Bus) Post(kind, text string, from int) error {
 // Read writes the messages to out: a line each, made harmless, or as they are on the bus. With poll it continues until
 // ctx is done, looking for new ones that often; without it reads what is there.
 func (b Bus) Read(ctx context.Context, out io.Writer, raw bool, poll time.Duration) error {
-	dir, err := b.dir()
+	dir, err := taskDirectory(b.Dir, b.TaskDir)
 	if err != nil {
 		return err
 	}

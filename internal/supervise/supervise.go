@@ -133,11 +133,8 @@ func (s *Supervisor) open() (*supervision, error) {
 	if err := s.Valid(); err != nil {
 		return nil, err
 	}
-	dir := s.TaskDir
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(s.Dir, dir)
-	}
-	if err := taskDirectory(dir); err != nil {
+	dir, err := taskDirectory(s.Dir, s.TaskDir)
+	if err != nil {
 		return nil, err
 	}
 	return &supervision{
@@ -145,18 +142,19 @@ func (s *Supervisor) open() (*supervision, error) {
 	}, nil
 }
 
-// taskDirectory says what is wrong with a task directory.
-func taskDirectory(dir string) error {
+// taskDirectory is a task directory, absolute, that exists.
+func taskDirectory(from, name string) (dir string, err error) {
+	if dir = name; !filepath.IsAbs(dir) {
+		dir = filepath.Join(from, dir)
+	}
 	info, err := os.Stat(dir) // the user names it
 	switch {
 	case err != nil:
-		return invalid.Errorf(
-			"the task directory cannot be used: %w; make it, or name another one with --task-dir", err,
-		)
+		return dir, invalid.Errorf("the task directory cannot be used: %w; make it, or name another one with --task-dir", err)
 	case !info.IsDir():
-		return invalid.Errorf("the task directory %s is not a directory; name one with --task-dir", dir)
+		return dir, invalid.Errorf("the task directory %s is not a directory; name one with --task-dir", dir)
 	}
-	return nil
+	return dir, nil
 }
 
 // begin takes away the marker that an earlier run left: to start again is the answer that it waited for.
@@ -380,18 +378,13 @@ func sameFile(a, b io.Writer) bool {
 // busNote is the project's own file that says what was completed.
 const busNote = "PROJECT-MESSAGE-BUS.md"
 
-// registerAbove makes this process a child of the supervisor that its environment names, when it names one.
-func registerAbove(parent []string) (release func(), err error) {
-	dir := proc.Value(parent, journal.SupervisorDir)
-	if dir == "" {
-		return func() {}, nil
-	}
-	return journal.Register(dir)
-}
-
 // registerSelf makes a supervisor within another one outlive the attempt that started it.
 func (w *supervision) registerSelf() (release func()) {
-	release, err := registerAbove(w.Parent)
+	dir := proc.Value(w.Parent, journal.SupervisorDir)
+	if dir == "" {
+		return func() {}
+	}
+	release, err := journal.Register(dir)
 	if err != nil {
 		w.console.log("WARNING: %v; it will not wait for this one", err)
 		return func() {}
