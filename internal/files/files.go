@@ -16,7 +16,7 @@ import (
 )
 
 // Max bounds what Read returns, in bytes: more than any file of settings may have.
-const Max = 2 << 20
+const Max = 4 << 20
 
 // Replace replaces a file in one step, and never writes through a link that someone left in its place.
 func Replace(name string, content []byte) error {

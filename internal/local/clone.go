@@ -69,9 +69,6 @@ func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.
 	if err != nil {
 		return b, err
 	}
-	if way == loop.Nothing {
-		return b, invalid.Errorf("%s", why)
-	}
 	if way != loop.Begin && o.rewritten(ctx) {
 		way, why = loop.Begin, "the run has no commit yet, and its base was rewritten"
 	}
@@ -121,13 +118,8 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 	if way != loop.Begin {
 		known = o.before.Start.Shared
 	}
-	doing, rules, err := o.goalAndRules(ctx, o.wanted, o.given.settings, place, known, out)
-	if err != nil {
+	if work.Spec, err = o.spec(ctx, o.wanted, o.given.settings, place, known, out); err != nil {
 		return err
-	}
-	work.Spec = &engine.Spec{
-		Work: doing, Rules: rules, Place: place, Output: out,
-		Identity: engine.Identity{Parent: o.Parent, Keys: o.AgentKeys(), Host: host},
 	}
 	if !o.judges {
 		if _, _, err := work.Agents(nil); err != nil {
@@ -278,11 +270,7 @@ func (o *cloneOpening) definitions() map[string]task.Task {
 	known := map[string]task.Task{}
 	dirs := []string{filepath.Join(o.Dir, tasksDir)}
 	if strings.ContainsAny(o.Task, `/\`) || isTaskFile(o.Task) {
-		name := o.Task
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(o.from, name)
-		}
-		dirs = append(dirs, filepath.Dir(name))
+		dirs = append(dirs, filepath.Dir(session.From(o.from, o.Task)))
 	}
 	for _, dir := range dirs {
 		all, _ := readTasks(dir, dir) // one that cannot be read is reported when it is run

@@ -15,10 +15,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/session"
 )
 
 // Run takes the issue to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs.
@@ -41,24 +43,53 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 		o.leaveUnbegun(ctx)
 		return loop.Result{Outcome: outcomeOf(err)}, files.Advise(err)
 	}
-
-	takeHints(&l.Session, work)
-	result := work.Drive(ctx, hard, work.Prompts)
-	// nothing has happened that is worth keeping
-	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {
-		err := errors.Join(mistake(result), work.Journal.File.Discard())
+	result, err := play(ctx, hard, &l.Session, work, work.Prompts, o.finish)
+	if untouched(result) {
 		o.leaveUnbegun(ctx)
-		return result, err
 	}
+	return result, err
+}
 
+// outcomeOf is the outcome of a run that could not begin.
+func outcomeOf(err error) loop.Outcome {
+	var held *journal.HeldError
+	var apart *git.MergeError
+	if errors.As(err, &held) || errors.As(err, &apart) {
+		return loop.Failed
+	}
+	return loop.Invalid
+}
+
+// untouched reports whether nothing has happened in a run that is worth keeping.
+func untouched(r loop.Result) bool {
+	return r.Outcome == loop.Invalid && len(r.State.Iterations) == 0
+}
+
+// play takes an opened run to its outcome, writes the reports and says how it ended. finish has the last word, and
+// clears up.
+func play(ctx, hard context.Context, s *session.Session, work *engine.Run, words engine.Prompts,
+	finish func(ctx context.Context, work *engine.Run, result loop.Result, report string) error) (loop.Result, error) {
+	takeHints(s, work)
+	result := work.Drive(ctx, hard, words)
+	if untouched(result) {
+		err := result.Mistake
+		if err == nil {
+			err = errors.New(result.Reason)
+		}
+		return result, errors.Join(invalid.Mark(err), work.Journal.File.Discard())
+	}
 	late, cancel := engine.AfterStop(ctx, hard, 2*time.Minute)
 	defer cancel()
-	result, err = work.Conclude(late, l.View, result)
+	result, err := work.Conclude(late, s.View, result)
 	if err != nil { // where the journal cannot be written, the reports beside it had better not be
 		return result, err
 	}
-	l.keepRecord(late, work)
-	return result, errors.Join(o.finish(late, work, result), o.leave(late, result))
+	v := s.View(result.State)
+	file, err := engine.WriteReports(s.Dir, work.Dir, work.Detail(late, v, work.Journal.File.Bytes()))
+	s.PrintEnding(v, result)
+	err = errors.Join(err, finish(late, work, result, file))
+	work.Notify(late, v, "")
+	return result, err
 }
 
 // leave removes the checkout once the run is over: what it has done is in commits. A run that is to continue keeps it, one
@@ -90,14 +121,12 @@ func (o *cloneOpening) leaveUnbegun(ctx context.Context) {
 	}
 }
 
-// finish writes the reports and clears up.
-func (l *cloneOpening) finish(ctx context.Context, work *engine.Run, result loop.Result) error {
-	v := l.View(result.State)
-	file, err := engine.WriteReports(l.Dir, work.Dir, work.Detail(ctx, v, work.Journal.File.Bytes()))
+// finish says what people need to know of the run's work, and clears up.
+func (l *cloneOpening) finish(ctx context.Context, work *engine.Run, result loop.Result, report string) error {
+	l.keepRecord(ctx, work)
 	if result.Outcome == loop.Done {
 		_ = os.Remove(filepath.Join(work.Dir, engine.StateFile))
 	}
-	l.PrintEnding(v, result)
 	if names := result.State.JudgedWith(); len(names) > 0 {
 		l.Log("judged with your %s, which no commit has", strings.Join(names, ", "))
 	}
@@ -105,9 +134,8 @@ func (l *cloneOpening) finish(ctx context.Context, work *engine.Run, result loop
 		l.Log("not in the commits, and unseen by the checks: what you have modified in %s", safetext.FirstN(names, 5))
 	}
 	l.tellEnd(ctx, work.Tree)
-	l.Log("report: %s", file)
-	work.Notify(ctx, v, "")
-	return err
+	l.Log("report: %s", report)
+	return l.leave(ctx, result)
 }
 
 // tellEnd says where the work is, and what is in the way of taking it.

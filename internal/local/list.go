@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/files"
@@ -53,10 +54,7 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 	if top, at, err := git.Stand(ctx, l.Dir, l.Parent); err == nil {
 		l.Dir, l.stands = top, at
 	}
-	dir := l.Tasks
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(from, dir)
-	}
+	dir := session.From(from, l.Tasks)
 	tasks, err := tasksIn(dir)
 	if err != nil {
 		return ListResult{Outcome: loop.Invalid}, err
@@ -71,11 +69,9 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 		return ListResult{Outcome: outcomeOf(err)}, err
 	}
 	defer unlock()
-	whole, err := l.begin(ctx, dir, tasks)
-	if err != nil {
+	if err := l.begin(ctx, dir, at.Task, tasks); err != nil {
 		return ListResult{Outcome: loop.Invalid}, err
 	}
-	whole.at = at
 	result, over := ListResult{Outcome: loop.Done}, false
 	result.Entries, over = l.runAll(ctx, hard, tasks)
 	for _, e := range result.Entries {
@@ -90,12 +86,7 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 		for _, e := range result.Entries {
 			done[e.Task.ID] = e.State
 		}
-		for _, id := range l.ids {
-			if w, ok := l.works[id]; ok {
-				whole.with = append(whole.with, w)
-			}
-		}
-		result.All, err = whole.run(ctx, hard, done)
+		result.All, err = l.whole(ctx, hard, at, done)
 		if result.All.Outcome != loop.Done && (result.Outcome == loop.Done || result.Outcome == loop.Capped) {
 			result.Outcome = result.All.Outcome
 		}
@@ -103,47 +94,83 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 	return result, errors.Join(err, l.report(result))
 }
 
-// begin settles what the tasks begin from, and that the branch for all of them can be had.
-func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*wholeList, error) {
+// begin settles what the tasks begin from, and that the branch for all of them can be had, which is that of a task of this
+// name.
+func (l *List) begin(ctx context.Context, dir, whole string, tasks []task.Task) (err error) {
 	l.works = map[string]git.Work{}
-	for _, t := range tasks {
-		l.ids = append(l.ids, t.ID)
-	}
-	all := &wholeList{IssueRun: l.IssueRun, name: wholeName(dir)}
-	if slices.Contains(l.ids, all.name) {
-		return nil, invalid.Errorf(
-			"the task %s has the name that the branch for all tasks of %s has, ralph/%s: give the task another id",
-			all.name, dir, all.name,
+	l.ids = safetext.Map(tasks, func(t task.Task) string { return t.ID })
+	branch := "ralph/" + whole
+	if slices.Contains(l.ids, whole) {
+		return invalid.Errorf(
+			"the task %s has the name that the branch for all tasks of %s has, %s: give the task another id", whole, dir, branch,
 		)
 	}
-	branch := "ralph/" + all.name
-	before, _, err := l.NewestRun(all.name)
-	if err != nil || before.Start.Branch != branch && git.TipOf(ctx, l.Dir, l.Parent, branch, all.name) != "" && !l.LostRun(all.name) {
-		return nil, cmp.Or(
-			err,
-			invalid.Errorf(
-				"the branch %s is for all that is done of %s, and nothing shows that ralph has made it: rename or delete it",
-				branch, dir,
-			),
-		)
-	}
-	base, err := l.startHere(ctx, "", false)
+	before, _, err := l.NewestRun(whole)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if l.base = base; base.base == "" {
-		l.base.base = l.stands
+	if before.Start.Branch != branch && git.TipOf(ctx, l.Dir, l.Parent, branch, whole) != "" && !l.LostRun(whole) {
+		return invalid.Errorf(
+			"the branch %s is for all that is done of %s, and nothing shows that ralph has made it: rename or delete it",
+			branch, dir,
+		)
 	}
-	all.base = l.base
-	return all, nil
+	l.base, err = l.startHere(ctx, "", false)
+	l.base.base = cmp.Or(l.base.base, l.stands)
+	return err
 }
 
-// wholeName is the task that holds all that is done of a list.
-func wholeName(dir string) string { return "all-" + listName(dir) }
+// whole makes the branch that holds all that is done, and judges it.
+func (l *List) whole(ctx, hard context.Context, at session.Checkout, done map[string]loop.State) (*All, error) {
+	one, from := l.IssueRun, l.base
+	all := &All{Branch: "ralph/" + at.Task}
+	t := task.Task{
+		ID: at.Task, Title: "All that is done of " + strings.TrimPrefix(at.Task, "all-"),
+		Completion: &task.Completion{Outcome: "all tasks are done, together"},
+	}
+	for _, id := range l.ids {
+		if w, ok := l.works[id]; ok {
+			from.with, all.Tasks = append(from.with, w), append(all.Tasks, id)
+			t.Completion.Acceptance = append(t.Completion.Acceptance, id+" is done")
+		}
+	}
+	one.one, one.listStart, one.Fresh, one.Resume, one.Criteria, one.Task = &t, &from, true, false, nil, ""
+	o := &allOpening{cloneOpening: cloneOpening{IssueRun: &one, judges: true, at: at}, All: all, done: done}
+	_, work, err := engine.Open(ctx, o)
+	defer work.Close()
+	if err != nil {
+		o.leaveUnbegun(ctx)
+	}
+	var apart *git.MergeError
+	switch {
+	case errors.As(err, &apart):
+		all.Outcome, all.Apart, all.Files = loop.Failed, apart.Names, apart.Files
+		all.Reason = apart.Error() + "; let one of them depend on the other, so that it is done on top of that"
+		l.Log("%s is not made: %s", all.Branch, all.Reason)
+		return all, nil
+	case err != nil:
+		all.Outcome, all.Reason = outcomeOf(err), err.Error()
+		return all, fmt.Errorf("putting together all that is done: %w", files.Advise(err))
+	}
+	work.Journal.Watch = nil // the state file reports a task
+	o.work, all.Commit = work, work.Tree.Base()
+	err = o.settle(ctx, hard)
+	late, cancel := engine.AfterStop(ctx, hard, time.Minute)
+	defer cancel()
+	end := &loop.End{Outcome: all.Outcome, Reason: all.Reason}
+	if _, failed := work.Journal.Append(late, loop.Record{Type: loop.Ended, At: l.Clock(), End: end}); failed != nil {
+		all.Outcome, all.Reason = loop.Failed, failed.Error()
+		err = errors.Join(err, failed)
+	}
+	err = errors.Join(err, o.tree.Remove(late), o.at.Remove()) // its branch has all that there is
+	l.Log("%s: %s: %s", all.Branch, all.Outcome, all.Reason)
+	l.tellHeld(work.Tree)
+	return all, err
+}
 
-// listName is what a list of tasks is called: as its directory, in letters that a branch may have.
-func listName(dir string) string {
-	return cmp.Or(safetext.Slug(filepath.Base(filepath.Clean(dir)), 40), "tasks")
+// wholeName is the task that holds all that is done of a list: as its directory, in letters that a branch may have.
+func wholeName(dir string) string {
+	return "all-" + cmp.Or(safetext.Slug(filepath.Base(filepath.Clean(dir)), 40), "tasks")
 }
 
 // ListResult is how a list of tasks ended.
@@ -240,11 +267,7 @@ func (l *List) entry(ctx, hard context.Context, e Entry, from *start) Entry {
 // from is what a task begins from: the base, and the work of all that it depends on.
 func (l *List) from(t task.Task, before []Entry) *start {
 	f := l.base
-	all := make([]task.Task, len(before))
-	for i, b := range before {
-		all[i] = b.Task
-	}
-	for _, id := range task.Needs(t, all) {
+	for _, id := range task.Needs(t, safetext.Map(before, func(e Entry) task.Task { return e.Task })) {
 		f.with = append(f.with, l.works[id])
 	}
 	return &f

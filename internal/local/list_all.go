@@ -11,13 +11,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/bisect"
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/engine"
-	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/safetext"
-	"github.com/ralph-loop/ralph/internal/session"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -34,18 +32,16 @@ type All struct {
 	Verdicts []loop.Verdict
 }
 
-// wholeList makes the branch that holds all that is done of a list, and runs the checks on it. To its record it is a
-// run without an iteration, whose base holds it all.
-type wholeList struct {
-	IssueRun
-	name string // "all-todo"
-	at   session.Checkout
-	base start      // of every task
-	with []git.Work // of the tasks that are done, in their order
+// allOpening opens the run of the branch that holds all that is done of a list, and runs the checks on it. To its record
+// it is a run without an iteration, whose base holds it all. It always begins again: it costs nothing but the time of the
+// checks.
+type allOpening struct {
+	cloneOpening
+	*All
+	done map[string]loop.State // of the tasks, by their ids
+	work *engine.Run
+	list check.List
 }
-
-// allOpening opens that run. It always begins again: it costs nothing but the time of the checks.
-type allOpening struct{ cloneOpening }
 
 // Prepare implements engine.Opener.
 func (o *allOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
@@ -64,150 +60,81 @@ func (o *allOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 	return o.beginning(ctx, work, loop.Begin)
 }
 
-// opening is the request for the run.
-func (a *wholeList) opening() *allOpening {
-	one := a.IssueRun
-	t := task.Task{
-		ID: a.name, Title: "All that is done of " + strings.TrimPrefix(a.name, "all-"),
-		Completion: &task.Completion{Outcome: "all tasks are done, together"},
-	}
-	stands := a.base
-	stands.with = a.with
-	for _, w := range a.with {
-		t.Completion.Acceptance = append(t.Completion.Acceptance, w.Name+" is done")
-	}
-	one.one, one.listStart, one.Fresh, one.Resume, one.Criteria, one.Task = &t, &stands, true, false, nil, ""
-	return &allOpening{cloneOpening{IssueRun: &one, judges: true, at: a.at}}
-}
-
-// run makes the branch and judges it.
-func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State) (*All, error) {
-	o := a.opening()
-	all := &All{Branch: "ralph/" + a.name}
-	for _, w := range o.listStart.with {
-		all.Tasks = append(all.Tasks, w.Name)
-	}
-	_, work, err := engine.Open(ctx, o)
-	defer work.Close()
-	if err != nil {
-		o.leaveUnbegun(ctx)
-	}
-	var apart *git.MergeError
-	switch {
-	case errors.As(err, &apart):
-		all.Outcome, all.Apart, all.Files = loop.Failed, apart.Names, apart.Files
-		all.Reason = apart.Error() + "; let one of them depend on the other, so that it is done on top of that"
-		a.Log("%s is not made: %s", all.Branch, all.Reason)
-		return all, nil
-	case err != nil:
-		all.Outcome, all.Reason = outcomeOf(err), err.Error()
-		return all, fmt.Errorf("putting together all that is done: %w", files.Advise(err))
-	}
-	work.Journal.Watch = nil // the state file reports a task
-	all.Commit = work.Tree.Base()
-	j := allJudge{Run: work, done: done, with: o.listStart.with, all: all}
-	err = j.run(ctx, hard, work.Journal)
-	late, cancel := engine.AfterStop(ctx, hard, time.Minute)
-	defer cancel()
-	end := &loop.End{Outcome: all.Outcome, Reason: all.Reason}
-	if _, failed := work.Journal.Append(late, loop.Record{Type: loop.Ended, At: a.Clock(), End: end}); failed != nil {
-		all.Outcome, all.Reason = loop.Failed, failed.Error()
-		err = errors.Join(err, failed)
-	}
-	err = errors.Join(err, o.tree.Remove(late), o.at.Remove()) // its branch has all that there is
-	a.Log("%s: %s: %s", all.Branch, all.Outcome, all.Reason)
-	a.tellHeld(work.Tree)
-	return all, err
-}
-
-// allJudge runs the checks on all that is done.
-type allJudge struct {
-	*engine.Run
-	done map[string]loop.State
-	with []git.Work
-	all  *All
-	list check.List
-}
-
-// run judges, and settles the outcome. An error is one of ours.
-func (j *allJudge) run(ctx, hard context.Context, l *engine.Journal) error {
-	w := j.Run
+// settle judges, and settles the outcome. An error is one of ours.
+func (o *allOpening) settle(ctx, hard context.Context) error {
 	deadline := time.Time{}
-	if w.Wall > 0 {
-		deadline = w.Clock().Add(w.Wall)
+	if o.work.Wall > 0 {
+		deadline = o.Clock().Add(o.work.Wall)
 	}
 	ctx, cancel := engine.Until(ctx, deadline)
 	defer cancel()
 	hard, stop := engine.Until(hard, deadline)
 	defer stop()
-	err := j.judge(ctx, hard, l)
-	failed := firstFailure(j.all.Verdicts)
+	err := o.judge(ctx, hard)
+	failed := firstFailure(o.Verdicts)
+	o.Outcome = loop.Failed
 	switch {
 	case errors.Is(context.Cause(ctx), engine.ErrWall):
-		j.all.Outcome, j.all.Reason = loop.Timeout, fmt.Sprintf("the time limit of %s is over", safetext.Duration(w.Wall))
+		o.Outcome, o.Reason = loop.Timeout, fmt.Sprintf("the time limit of %s is over", safetext.Duration(o.work.Wall))
 	case ctx.Err() != nil:
-		j.all.Outcome, j.all.Reason = loop.Interrupted, "interrupted while the checks ran; the next start runs them again"
-	case invalid.Is(err):
-		j.all.Outcome, j.all.Reason = loop.Invalid, err.Error()
-		return err
+		o.Outcome, o.Reason = loop.Interrupted, "interrupted while the checks ran; the next start runs them again"
 	case err != nil:
-		j.all.Outcome, j.all.Reason = loop.Failed, err.Error()
+		if o.Reason = err.Error(); invalid.Is(err) {
+			o.Outcome = loop.Invalid
+		}
 		return err
 	case failed == nil:
-		j.all.Outcome, j.all.Reason = loop.Done, "the checks pass on all that is done"
+		o.Outcome, o.Reason = loop.Done, "the checks pass on all that is done"
 	default:
-		j.all.Outcome, j.all.Reason = loop.Failed, fmt.Sprintf(
-			"%s fails on all that is done: %s; %s", failed.Check, failed.Reason, report.ConflictLine(j.all.Apart),
+		o.Reason = fmt.Sprintf(
+			"%s fails on all that is done: %s; %s", failed.Check, failed.Reason, report.ConflictLine(o.Apart),
 		)
 	}
 	return nil
 }
 
 // judge runs the checks on the whole, and when they fail there, on parts of it.
-func (j *allJudge) judge(ctx, hard context.Context, l *engine.Journal) error {
-	w := j.Run
-	if err := j.Tree.PushBase(hard); err != nil {
+func (o *allOpening) judge(ctx, hard context.Context) error {
+	w := o.work
+	if err := w.Tree.PushBase(hard); err != nil {
 		return err
 	}
-	on := " is on " + j.all.Branch
-	if in, _ := j.Tree.Held(); in != "" {
-		on = fmt.Sprintf(" is commit %.12s", j.all.Commit)
+	on := " is on " + o.Branch
+	if in, _ := w.Tree.Held(); in != "" {
+		on = fmt.Sprintf(" is commit %.12s", o.Commit)
 	}
-	j.Log("all that is done, %s,%s; the checks run on it", strings.Join(j.all.Tasks, ", "), on)
+	o.Log("all that is done, %s,%s; the checks run on it", strings.Join(o.Tasks, ", "), on)
 	defer loop.BeginStep(hard, "the checks on all that is done", 0)()
-	closeTree, err := w.OpenJudging(hard, j.all.Commit)
+	closeTree, err := w.OpenJudging(hard, o.Commit)
 	defer closeTree()
 	if err != nil {
 		return err
 	}
-	s := l.State()
-	j.list = check.List{
-		Checks: append(w.Guardrails(s), j.promises()...), Tree: w.CheckTree(), Clock: w.Clock, Log: w.CheckLogger(),
+	s := w.Journal.State()
+	o.list = check.List{
+		Checks: append(w.Guardrails(s), o.promises()...), Tree: w.CheckTree(), Clock: w.Clock, Log: w.CheckLogger(),
 		Stopping: func() bool { return ctx.Err() != nil }, Stopped: func() bool { return loop.Stopping(ctx) },
 	}
-	if j.all.Verdicts, err = j.on(hard, s, j.all.Commit); err != nil {
+	if o.Verdicts, err = o.on(hard, s, o.Commit); err != nil {
 		return err
 	}
-	if err := w.Explain(hard, j.all.Verdicts); err != nil {
+	if err := w.Explain(hard, o.Verdicts); err != nil {
 		return err
 	}
-	record := loop.Record{Type: loop.Baselined, At: w.Clock(), Baseline: j.all.Verdicts}
-	if _, err := l.Append(hard, record); err != nil {
+	record := loop.Record{Type: loop.Baselined, At: w.Clock(), Baseline: o.Verdicts}
+	if _, err := w.Journal.Append(hard, record); err != nil || firstFailure(o.Verdicts) == nil {
 		return err
 	}
-	if firstFailure(j.all.Verdicts) == nil {
-		return nil
-	}
-	return j.findApart(hard, s)
+	return o.findApart(hard, s)
 }
 
 // promises are the commands that verified what the tasks promised.
-func (j *allJudge) promises() (list []check.Check) {
-	for _, w := range j.with {
-		s := j.done[w.Name]
+func (o *allOpening) promises() (list []check.Check) {
+	for _, name := range o.Tasks {
+		s := o.done[name]
 		for _, r := range task.Roles {
 			if of := s.Start.Completion.For(r); of != nil && len(of.Externals()) > 0 {
-				list = append(list, &check.Reverify{Task: w.Name, Verify: j.Verify(s, r)})
+				list = append(list, &check.Reverify{Task: name, Verify: o.work.Verify(s, r)})
 			}
 		}
 	}
@@ -215,54 +142,46 @@ func (j *allJudge) promises() (list []check.Check) {
 }
 
 // on runs the checks on a commit.
-func (j *allJudge) on(ctx context.Context, s loop.State, commit string) ([]loop.Verdict, error) {
-	tree, err := j.Tree.TreeOf(ctx, commit)
+func (o *allOpening) on(ctx context.Context, s loop.State, commit string) ([]loop.Verdict, error) {
+	tree, err := o.tree.TreeOf(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	return j.list.Alone(ctx, s, loop.Commit{SHA: commit, Tree: tree})
+	return o.list.Alone(ctx, s, loop.Commit{SHA: commit, Tree: tree})
 }
 
 // findApart finds out which tasks do not go together, by running the checks on parts of the whole.
-func (j *allJudge) findApart(ctx context.Context, s loop.State) error {
-	heads, err := j.heads(ctx)
+func (o *allOpening) findApart(ctx context.Context, s loop.State) error {
+	heads, err := o.heads(ctx)
 	if err != nil {
 		return err
 	}
 	if len(heads) > 1 {
-		j.Log(
-			"the checks fail on all that is done, and passed on each task alone: looking for those that do not go together",
-		)
+		o.Log("the checks fail on all that is done, and passed on each task alone: looking for those that do not go together")
 	}
 	found, err := bisect.FindConflict(len(heads), func(some []int) (bool, error) {
-		var with []git.Work
-		for _, i := range some {
-			with = append(with, heads[i])
-		}
-		j.Log("checks on %s together", names(with))
-		commit, err := j.Tree.Merged(ctx, with)
+		with := safetext.Map(some, func(i int) git.Work { return heads[i] })
+		o.Log("checks on %s together", strings.Join(safetext.Map(with, func(w git.Work) string { return w.Name }), ", "))
+		commit, err := o.tree.Merged(ctx, with)
 		if err != nil {
 			return false, err
 		}
-		verdicts, err := j.on(ctx, s, commit)
+		verdicts, err := o.on(ctx, s, commit)
 		return firstFailure(verdicts) != nil, err
 	})
-	for _, i := range found {
-		j.all.Apart = append(j.all.Apart, heads[i].Name)
-	}
+	o.Apart = safetext.Map(found, func(i int) string { return heads[i].Name })
 	return err
 }
 
 // heads are the tasks whose work no other one is built on.
-func (j *allJudge) heads(ctx context.Context) (heads []git.Work, err error) {
-	w := j.Run
-	for i, one := range j.with {
+func (o *allOpening) heads(ctx context.Context) (heads []git.Work, err error) {
+	for i, one := range o.listStart.with {
 		within := false
-		for k, other := range j.with {
+		for k, other := range o.listStart.with {
 			if k == i || other.Commit == one.Commit && k > i {
 				continue
 			}
-			has, err := git.Contains(ctx, w.Clone, w.Parent, other.Commit, one.Commit)
+			has, err := git.Contains(ctx, o.Dir, o.Parent, other.Commit, one.Commit)
 			if err != nil {
 				return nil, err
 			}
@@ -273,14 +192,6 @@ func (j *allJudge) heads(ctx context.Context) (heads []git.Work, err error) {
 		}
 	}
 	return heads, nil
-}
-
-func names(all []git.Work) string {
-	out := make([]string, len(all))
-	for i, w := range all {
-		out[i] = w.Name
-	}
-	return strings.Join(out, ", ")
 }
 
 // firstFailure is the first verdict that blocks, or nil.

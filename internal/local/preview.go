@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -52,19 +51,14 @@ func (t *Preview) Show(ctx context.Context) error {
 
 // ofTask is the prompt of a run of an issue or a task.
 func (t *Preview) ofTask(ctx context.Context) (string, error) {
-	l := &IssueRun{Session: t.Session, Issue: t.Issue, Plan: t.Plan}
+	l := &IssueRun{Session: t.Session, Issue: t.Issue, Task: t.Task, Plan: t.Plan}
 	from := l.Dir
 	l.Dir = session.Top(l.Dir)
-	settings, err := l.Settings()
+	given, err := l.read()
 	if err != nil {
 		return "", err
 	}
-	var wanted task.Task
-	if t.Task != "" {
-		wanted, err = taskFile(l.Dir, from, t.Task)
-	} else {
-		wanted, err = l.task(ctx, from)
-	}
+	wanted, err := l.task(ctx, from)
 	if err != nil {
 		return "", err
 	}
@@ -76,16 +70,9 @@ func (t *Preview) ofTask(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", invalid.Mark(err)
 	}
-	l.bindPlan(ctx, wanted.ID, settings)
+	l.bindPlan(ctx, wanted.ID, given.settings)
 	place, out := engine.Place{Workspace: tree, Tree: tree}, engine.Output{Clock: l.Clock, Log: l.Log, Redact: l.Redact}
-	work, rules, err := l.goalAndRules(ctx, wanted, settings, place, nil, out)
-	if err != nil {
-		return "", err
-	}
-	spec := &engine.Spec{
-		Work: work, Rules: rules, Place: place, Output: out, Identity: engine.Identity{Parent: l.Parent, Host: host},
-	}
-	own, err := engine.PromptsIn(l.Dir)
+	spec, err := l.spec(ctx, wanted, given.settings, place, nil, out)
 	if err != nil {
 		return "", err
 	}
@@ -93,24 +80,12 @@ func (t *Preview) ofTask(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := t.goOn(
-		l.Session, before, asked{dir != "", t.Plan != "" || engine.SameRequest(before, settings, wanted, nil), spec.Goal.Most},
-		func() *loop.Start {
-			start := spec.FirstRecord(engine.NewRunID(t.Clock()), wanted)
-			if spec.Plan != nil {
-				start.Plan = spec.Plan.Recorded(tree.BaseTree())
-			}
-			return start
-		},
-	)
+	same := t.Plan != "" || engine.SameRequest(before, given.settings, wanted, nil)
+	s, err := t.goOn(l.Session, before, dir != "", same, spec.FirstRecord(engine.NewRunID(t.Clock()), wanted))
 	if err != nil {
 		return "", err
 	}
-	return t.tell(ctx, spec, spec.Prompt(ctx, own, wanted.Comments), s)
-}
-
-// tell writes the prompt of the role.
-func (t *Preview) tell(ctx context.Context, spec *engine.Spec, words prompt.Writer, s loop.State) (string, error) {
+	words := spec.Prompt(ctx, given.prompts, wanted.Comments)
 	if t.Role.ReadOnly() {
 		return t.judging(ctx, spec, words, s)
 	}
@@ -154,10 +129,7 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 		)
 	}
 	p := &PromptRun{Session: t.Session, Prompt: t.Prompt, PromptFile: t.PromptFile}
-	if p.PromptFile != "" && !filepath.IsAbs(p.PromptFile) {
-		p.PromptFile = filepath.Join(p.Dir, p.PromptFile)
-	}
-	p.Dir = session.Nearest(p.Dir)
+	p.settle()
 	settings, err := p.Settings()
 	if err != nil {
 		return "", err
@@ -166,21 +138,12 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, title := p.name()
-	before, dir, err := p.NewestRun(id)
+	before, dir, err := p.NewestRun(p.id())
 	if err != nil {
 		return "", err
 	}
-	most := settings.Iterations(config.PromptIterations)
-	s, err := t.goOn(
-		p.Session, before, asked{dir != "", before.Start.Spec == recordedPrompt(base), most},
-		func() *loop.Start {
-			return &loop.Start{
-				Run: engine.NewRunID(t.Clock()), Task: id, Assignment: loop.Assignment{Title: title, Spec: recordedPrompt(base)},
-				MaxIterations: capped(most),
-			}
-		},
-	)
+	start := p.firstRecord(engine.NewRunID(t.Clock()), base, settings.Iterations(config.PromptIterations))
+	s, err := t.goOn(p.Session, before, dir != "", before.Start.Spec == start.Spec, start)
 	if err != nil {
 		return "", err
 	}
@@ -195,29 +158,21 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 	)
 }
 
-// asked compares the request with the previous run.
-type asked struct {
-	known     bool // there was one
-	unchanged bool // the request is the same
-	most      int  // iterations
-}
-
-// goOn is the state of the run that would be resumed or started, at that moment.
-func (t *Preview) goOn(in session.Session, before loop.State, now asked, begin func() *loop.Start) (loop.State, error) {
+// goOn is the state of the run that would be resumed or started, at that moment. known and unchanged are as of
+// ResumeMode.
+func (t *Preview) goOn(in session.Session, before loop.State, known, unchanged bool, start *loop.Start) (loop.State, error) {
 	in.Ask = nil // only --fresh starts over
-	way, why, err := in.ResumeMode(before, now.known, now.unchanged)
+	way, why, err := in.ResumeMode(before, known, unchanged)
 	switch {
 	case err != nil:
 		return before, err
-	case way == loop.Nothing:
-		return before, invalid.Errorf("%s", why)
 	case way == loop.Begin:
-		return loop.Fold([]loop.Record{{Type: loop.Started, At: t.Clock(), Start: begin()}}), nil
+		return loop.Fold([]loop.Record{{Type: loop.Started, At: t.Clock(), Start: start}}), nil
 	}
 	t.Log("%s: %s", way, why)
 	resume := loop.Resume{Retry: way == loop.Again}
 	if way == loop.Again {
-		resume.MaxIterations = now.most
+		resume.MaxIterations = start.MaxIterations
 	}
 	return before.With(loop.Record{Type: loop.Resumed, At: t.Clock(), Resume: &resume}), nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +21,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -42,10 +42,7 @@ type PromptRun struct {
 // Run takes the prompt to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs.
 func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	p.Begin()
-	if p.PromptFile != "" && !filepath.IsAbs(p.PromptFile) {
-		p.PromptFile = filepath.Join(p.Dir, p.PromptFile)
-	}
-	p.Dir = session.Nearest(p.Dir)
+	p.settle()
 	_, work, err := engine.Open(ctx, &promptOpening{PromptRun: p})
 	defer work.Close()
 	if err != nil {
@@ -53,40 +50,30 @@ func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	}
 	p.tellChecks(work.Rules, !work.Journal.State().Baselined)
 	words := prompt.Verbatim{Base: p.base, Writer: work.PlainPrompt(nil)}
-	takeHints(&p.Session, work)
-	result := work.Drive(ctx, hard, words)
-	// nothing has happened that is worth keeping
-	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {
-		return result, errors.Join(mistake(result), work.Journal.File.Discard())
-	}
-	late, cancel := engine.AfterStop(ctx, hard, time.Minute)
-	defer cancel()
-	result, err = work.Conclude(late, p.View, result)
-	if err != nil { // where the journal cannot be written, the reports beside it had better not be
-		return result, err
-	}
-	return result, p.finish(late, work, result)
+	return play(ctx, hard, &p.Session, work, words, func(_ context.Context, _ *engine.Run, _ loop.Result, report string) error {
+		p.Explain("Report: %s", report)
+		return nil
+	})
 }
 
-// outcomeOf is the outcome of a run that could not begin.
-func outcomeOf(err error) loop.Outcome {
-	var held *journal.HeldError
-	var apart *git.MergeError
-	if errors.As(err, &held) || errors.As(err, &apart) {
-		return loop.Failed
+// settle finds the directory of the run, once.
+func (p *PromptRun) settle() {
+	if p.PromptFile != "" {
+		p.PromptFile = session.From(p.Dir, p.PromptFile)
 	}
-	return loop.Invalid
+	p.Dir = session.Nearest(p.Dir)
 }
 
 // base is the prompt as it is now.
 func (p *PromptRun) base() (string, error) {
 	text := p.Prompt
 	if p.PromptFile != "" {
-		content, err := readPrompt(p.PromptFile)
+		content, err := session.ReadNamed(p.Dir, p.PromptFile)
 		if err != nil {
-			return "", err
+			return "", invalid.Errorf("flag --prompt-file: %w; give a file that says what to do and can be read before every "+
+				"iteration, or say it with --prompt TEXT", err)
 		}
-		text = content
+		text = string(content)
 	}
 	if strings.TrimSpace(text) == "" {
 		return "", invalid.Errorf("the prompt is empty; pass --prompt TEXT or --prompt-file FILE")
@@ -236,8 +223,7 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 	if err != nil {
 		return b, err
 	}
-	id, title := o.name()
-	before, dir, err := o.NewestRun(id)
+	before, dir, err := o.NewestRun(o.id())
 	if err != nil {
 		return b, err
 	}
@@ -247,8 +233,6 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 	}
 	run := engine.NewRunID(o.Clock())
 	switch {
-	case way == loop.Nothing:
-		return b, invalid.Errorf("%s", why)
 	case way != loop.Begin:
 		run = filepath.Base(dir)
 		o.Log("%s: %s", way, why)
@@ -263,12 +247,10 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 	}
 	most, owner := work.Settings.Iterations(config.PromptIterations), fmt.Sprintf("process %d", os.Getpid())
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.forgetful}
-	b.Start = &loop.Start{
-		Run: run, Task: id, Assignment: loop.Assignment{Title: title, Spec: recordedPrompt(base)},
-		Agent: filepath.Base(work.Settings.Agent.Command), Owner: owner,
-		Checks: engine.CommandLines(work.Settings.Guardrails), Detected: work.Detected, MaxIterations: capped(most),
-		Review: work.Settings.Review, Base: work.Base, Again: report.Resuming(o.Typed),
-	}
+	b.Start = o.firstRecord(run, base, most)
+	b.Start.Agent, b.Start.Owner, b.Start.Again = filepath.Base(work.Settings.Agent.Command), owner, report.Resuming(o.Typed)
+	b.Start.Checks, b.Start.Detected = engine.CommandLines(work.Settings.Guardrails), work.Detected
+	b.Start.Review, b.Start.Base = work.Settings.Review, work.Base
 	b.Resume = &loop.Resume{Owner: owner, Retry: way == loop.Again}
 	if way == loop.Again {
 		b.Resume.MaxIterations = most
@@ -298,43 +280,26 @@ func recordedPrompt(base string) string {
 	) + "\n[... the prompt has " + fmt.Sprint(len(base)) + " bytes; it is " + engine.ShortHash(base) + " ...]"
 }
 
-// capped is a cap as records have it: 0 for no cap.
-func capped(most int) int {
-	if most == config.Unlimited {
-		return 0
-	}
-	return most
-}
-
-// name makes a task of a prompt: a file is the same task whatever is in it, a text is another task when it is
-// another text.
-func (p *PromptRun) name() (id, title string) {
+// id makes a task of a prompt: a file is the same task whatever is in it, a text is another task when it is another
+// text.
+func (p *PromptRun) id() string {
 	if p.PromptFile != "" {
-		return "file-" + engine.ShortHash(p.PromptFile), filepath.Base(p.PromptFile)
+		return "file-" + engine.ShortHash(p.PromptFile)
 	}
-	title, _, _ = strings.Cut(strings.TrimSpace(p.Prompt), "\n")
-	if r := []rune(title); len(r) > 80 {
-		title = string(r[:79]) + "…"
-	}
-	return "prompt-" + engine.ShortHash(p.Prompt), title
+	return "prompt-" + engine.ShortHash(p.Prompt)
 }
 
-// finish says how it ended, and writes the reports.
-func (p *PromptRun) finish(ctx context.Context, work *engine.Run, result loop.Result) error {
-	v := p.View(result.State)
-	file, err := engine.WriteReports(p.Dir, work.Dir, work.Detail(ctx, v, nil))
-	p.PrintEnding(v, result)
-	p.Explain("Report: %s", file)
-	work.Notify(ctx, v, "")
-	return err
-}
-
-// mistake is the error of a run that ended invalid.
-func mistake(r loop.Result) error {
-	if r.Mistake != nil {
-		return invalid.Mark(r.Mistake)
+// firstRecord is the first record of a run of the prompt, as it is now, with what every run of it has.
+func (p *PromptRun) firstRecord(run, base string, most int) *loop.Start {
+	s := &loop.Start{Run: run, Task: p.id(), MaxIterations: most}
+	if most == config.Unlimited {
+		s.MaxIterations = 0
 	}
-	return invalid.Mark(errors.New(r.Reason))
+	s.Title, s.Spec = safetext.Shorten(safetext.FirstLine(p.Prompt), 80), recordedPrompt(base)
+	if p.PromptFile != "" {
+		s.Title = filepath.Base(p.PromptFile)
+	}
+	return s
 }
 
 // tellChecks names the checks that are not obvious. now means that detected checks run before the first turn.
@@ -366,40 +331,6 @@ func asBegun(rules engine.Rules, before loop.State) engine.Rules {
 		return rules
 	}
 	return engine.DetectedBefore(before, rules)
-}
-
-// mostPrompt bounds a prompt file, in bytes: no agent takes more, and a larger file, such as a disk image, is the wrong
-// one.
-const mostPrompt = 16 << 20
-
-// readPrompt reads the file of --prompt-file. It is read before every iteration, so it must be one that can be read
-// twice: a pipe, such as a shell's <(…), would leave the second iteration waiting forever.
-func readPrompt(name string) (string, error) {
-	info, err := os.Stat(name)
-	switch {
-	case err != nil:
-		return "", invalid.Errorf("flag --prompt-file: %w; give a file that says what to do", err)
-	case !info.Mode().IsRegular():
-		return "", invalid.Errorf(
-			"flag --prompt-file: %s is not a regular file, and it is read again before every iteration; write what to do into "+
-				"a file, or say it with --prompt TEXT",
-			name,
-		)
-	case info.Size() > mostPrompt:
-		return "", invalid.Errorf(
-			"invalid --prompt-file %q: %d bytes, must be at most %d", name, info.Size(), mostPrompt,
-		)
-	}
-	file, err := os.Open(name) // the user names it
-	if err != nil {
-		return "", invalid.Errorf("flag --prompt-file: %w; give a file that you may read", err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, mostPrompt))
-	if err != nil {
-		return "", invalid.Errorf("flag --prompt-file: %w; give a file that says what to do", err)
-	}
-	return string(text), nil
 }
 
 // scmTime bounds one source control task: a push may be large.

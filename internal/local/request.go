@@ -3,8 +3,6 @@ package local
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,9 +74,6 @@ func (l *IssueRun) read() (given, error) {
 	return given{settings, prompts}, err
 }
 
-// trusted reports whether the task's text is the user's own, not one of GitHub's that a stranger can have written.
-func (l *IssueRun) trusted(t task.Task) bool { return t.Issue == 0 }
-
 // task reads what is needed: a task file, an issue's file, or an issue by its number from GitHub.
 func (l *IssueRun) task(ctx context.Context, from string) (task.Task, error) {
 	switch {
@@ -92,11 +87,7 @@ func (l *IssueRun) task(ctx context.Context, from string) (task.Task, error) {
 	if number, err := strconv.Atoi(strings.TrimPrefix(l.Issue, "#")); err == nil && number > 0 {
 		return l.FromGitHub(ctx, number)
 	}
-	name := l.Issue
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(from, name)
-	}
-	content, err := os.ReadFile(name) // the user names it
+	content, err := session.ReadNamed(from, l.Issue)
 	if err != nil {
 		return task.Task{}, invalid.Errorf(
 			"invalid --issue %q: %w; must be a file that describes the change, or an issue number", l.Issue,
@@ -113,26 +104,28 @@ func (l *IssueRun) task(ctx context.Context, from string) (task.Task, error) {
 // host is in the addresses of commits that a clone's own runs make.
 const host = "localhost"
 
-// goalAndRules settles what judges the run, and what "done" means for it. known is what its record says is shared, nil
-// when it begins.
-func (l *IssueRun) goalAndRules(
+// spec settles what judges the run, and what "done" means for it. known is what its record says is shared, nil when it
+// begins.
+func (l *IssueRun) spec(
 	ctx context.Context, t task.Task, set config.Settings, p engine.Place, known []loop.Shared, out engine.Output,
-) (engine.Work, engine.Rules, error) {
-	rules := engine.Rules{Settings: set, PlanCommands: l.source.Plan.VerifyCommands, Wall: set.Timeout()}
-	var err error
-	if rules.Environment, err = engine.Environment(ctx, p, set, known, l.Accept); err != nil {
-		return engine.Work{}, rules, err
+) (spec *engine.Spec, err error) {
+	spec = &engine.Spec{
+		Work: engine.WorkOn(p.Tree, host), Place: p, Output: out,
+		Rules:    engine.Rules{Settings: set, PlanCommands: l.source.Plan.VerifyCommands, Wall: set.Timeout()},
+		Identity: engine.Identity{Parent: l.Parent, Keys: l.AgentKeys(), Host: host},
 	}
-	rules, err = engine.DetectChecks(ctx, p, rules, out.Log)
-	if err != nil {
-		return engine.Work{}, rules, err
+	if spec.Environment, err = engine.Environment(ctx, p, set, known, l.Accept); err != nil {
+		return nil, err
+	}
+	if spec.Rules, err = engine.DetectChecks(ctx, p, spec.Rules, out.Log); err != nil {
+		return nil, err
 	}
 	if l.Plan != "" {
-		return planrun.Use(l.source, p, rules, host, out)
+		spec.Work, spec.Rules, err = planrun.Use(l.source, p, spec.Rules, host, out)
+	} else { // a task's text is the user's own, unless it is one of GitHub's, which a stranger can have written
+		spec.Goal, err = spec.ResolveGoal(t, l.Criteria, t.Issue == 0, out.Log)
 	}
-	work := engine.WorkOn(p.Tree, host)
-	work.Goal, err = rules.ResolveGoal(t, l.Criteria, l.trusted(t), out.Log)
-	return work, rules, err
+	return spec, err
 }
 
 // planTask reads the plan in the clone.

@@ -190,11 +190,7 @@ func (ts *Tasks) IDs(ctx context.Context) []string {
 
 // sortKept sorts as task.Order does where it can; tasks that wait for each other stay as their files are named.
 func sortKept(all []kept) {
-	tasks := make([]task.Task, len(all))
-	for i, k := range all {
-		tasks[i] = k.Task
-	}
-	ordered, err := task.Order(tasks, func(string) bool { return true })
+	ordered, err := task.Order(safetext.Map(all, kept.asTask), func(string) bool { return true })
 	if err != nil {
 		return
 	}
@@ -270,13 +266,12 @@ type kept struct {
 	file string
 }
 
+func (k kept) asTask() task.Task { return k.Task }
+
 // taskFile is the task that ref names: a file, seen from the directory from, or the id of one of the tasks that the
 // clone at top keeps.
 func taskFile(top, from, ref string) (task.Task, error) {
-	name := ref
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(from, name)
-	}
+	name := session.From(from, ref)
 	if info, err := os.Stat(name); isTaskFile(ref) || strings.ContainsAny(ref, `/\`) ||
 		err == nil && !info.IsDir() && !task.ValidID(ref) {
 		return parseTask(name, ref)
@@ -321,11 +316,7 @@ func tasksIn(dir string) ([]task.Task, error) {
 			"%s holds no tasks; a task is a file that ends in %s", dir, strings.Join(taskEndings, ", "),
 		)
 	}
-	tasks := make([]task.Task, len(all))
-	for i, k := range all {
-		tasks[i] = k.Task
-	}
-	ordered, err := task.Order(tasks, nil)
+	ordered, err := task.Order(safetext.Map(all, kept.asTask), nil)
 	if err != nil {
 		return nil, invalid.Errorf("%s: %w", dir, err)
 	}
@@ -427,10 +418,7 @@ func readInput(name, dir string, in io.Reader) ([]byte, error) {
 		}
 		return content, nil
 	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
-	}
-	content, err := files.Read(name)
+	content, err := session.ReadNamed(dir, name)
 	if err != nil {
 		return nil, invalid.Errorf(
 			"invalid --file: %w; must be a file with a task in YAML or Markdown, or - for standard input", err,

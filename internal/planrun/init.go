@@ -119,7 +119,7 @@ func (p *Plans) scaffold(root *os.Root, project, name, branch string) error {
 // exclude file does.
 func (p *Plans) ignore(root *os.Root) error {
 	const name = ".gitignore"
-	content, ok, err := files.ReadIfThere(root, name, MaxPlanFile)
+	content, _, err := files.ReadIfThere(root, name, MaxPlanFile)
 	if err != nil {
 		return err
 	}
@@ -127,28 +127,10 @@ func (p *Plans) ignore(root *os.Root) error {
 	if !added {
 		return nil
 	}
-	if !ok {
-		_, err = files.Create(root, name, string(changed))
-	} else {
-		err = appendIn(root, name, changed[len(content):])
-	}
-	if err == nil {
+	if err = files.ReplaceIn(root, name, string(changed)); err == nil {
 		p.Say("added %s to %s", engine.ActiveFile, name)
 	}
 	return err
-}
-
-// appendIn adds to the end of a file, which keeps its mode and its owner.
-func appendIn(root *os.Root, name string, more []byte) error {
-	file, err := root.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return invalid.Errorf("writing %s: %w", name, files.Advise(err))
-	}
-	_, err = file.Write(more)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return invalid.Errorf("writing %s: %w", name, files.Advise(err))
-	}
-	return nil
 }
 
 // Skill writes the skill ralph-plan and its slash command for Claude Code into the project. A file of another text is
@@ -188,7 +170,6 @@ func (p *Plans) Plugin(dir string, force bool) error {
 
 // put writes files. What someone has changed stays unless force says otherwise, and then nothing is written at all.
 func (p *Plans) put(root *os.Root, texts map[string]string, force bool) error {
-	missing := map[string]bool{}
 	var errs []error
 	for _, name := range plan.Names(texts) {
 		content, ok, err := files.ReadIfThere(root, name, MaxPlanFile)
@@ -199,19 +180,13 @@ func (p *Plans) put(root *os.Root, texts map[string]string, force bool) error {
 			errs = append(
 				errs, invalid.Errorf("%s already exists, with other text; pass --force to replace it", name),
 			)
-		default:
-			missing[name] = !ok
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return invalid.Mark(err)
 	}
 	for _, name := range plan.Names(texts) {
-		write := func() error { return files.ReplaceIn(root, name, texts[name]) }
-		if missing[name] {
-			write = func() error { _, err := files.Create(root, name, texts[name]); return err }
-		}
-		if err := write(); err != nil {
+		if err := files.ReplaceIn(root, name, texts[name]); err != nil {
 			return err
 		}
 		p.Say("%s", name)

@@ -72,9 +72,7 @@ func slugOf(text string) string { return safetext.Slug(strings.TrimSpace(text), 
 
 // InClone is a directory as git names it, from the top of the clone.
 func InClone(top, from, dir string) (string, error) {
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(from, dir)
-	}
+	dir = session.From(from, dir)
 	for _, p := range []*string{&top, &dir} { // a home may be a link
 		if real, err := filepath.EvalSymlinks(*p); err == nil {
 			*p = real

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/session"
 )
 
 // Validation holds a plan against its rules, or a change of it against what a mode allows.
@@ -193,19 +192,7 @@ func illegal(name string, why []plan.Violation) Validated {
 
 // planContent reads a file that the user names.
 func planContent(what, from, name string) ([]byte, error) {
-	file := name
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(from, name)
-	}
-	var content []byte
-	file, err := filepath.EvalSymlinks(file)
-	if err == nil {
-		var root *os.Root
-		if root, err = os.OpenRoot(filepath.Dir(file)); err == nil {
-			defer root.Close()
-			content, err = files.ReadIn(root, filepath.Base(file), MaxPlanFile)
-		}
-	}
+	content, err := session.ReadNamed(from, name)
 	if err != nil {
 		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, files.Advise(err))
 	}

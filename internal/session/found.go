@@ -29,12 +29,9 @@ type Found struct {
 
 // Status says where the run is now.
 func (f *Found) Status() (status.RunStatus, error) {
-	lock, err := f.lock("")
-	if err != nil {
-		return status.RunStatus{}, err
-	}
 	if f.Run == "" {
-		return status.NoRun(f.Dir, f.Why, lock), nil
+		lock, err := f.lock("")
+		return status.NoRun(f.Dir, f.Why, lock), err
 	}
 	state, _, err := f.Follower.Next()
 	if err != nil {
@@ -45,7 +42,8 @@ func (f *Found) Status() (status.RunStatus, error) {
 	if state.Start.Branch == "" { // a prompt's
 		task = ""
 	}
-	if lock, err = f.lock(task); err != nil {
+	lock, err := f.lock(task)
+	if err != nil {
 		return status.RunStatus{}, err
 	}
 	st := status.NewRunStatus(f.Session.View(state), lock)

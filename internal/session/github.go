@@ -94,10 +94,7 @@ func sameRepo(a, b event.Repo) bool {
 
 // apiOf is the address of the API of a host.
 func apiOf(host string) string {
-	switch {
-	case strings.EqualFold(host, "github.com"):
-		return "https://api.github.com"
-	case strings.HasSuffix(strings.ToLower(host), ".ghe.com"):
+	if hosted(host) {
 		return "https://api." + host
 	}
 	return "https://" + host + "/api/v3"

@@ -92,10 +92,7 @@ func GitDir(top string) string {
 	git := filepath.Join(top, ".git")
 	text, err := files.Read(git)
 	if to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); err == nil && ok {
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(top, to)
-		}
-		return filepath.Clean(to)
+		return filepath.Clean(From(top, to))
 	}
 	return git
 }
@@ -140,6 +137,23 @@ func removeScratch(dir string) error {
 		}
 	}
 	return err
+}
+
+// From is the path that a person names, as seen from a directory.
+func From(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
+// ReadNamed reads the plain file that a person names, as seen from a directory.
+func ReadNamed(dir, name string) ([]byte, error) {
+	text, err := files.Read(From(dir, name))
+	if err == nil && len(text) == files.Max {
+		err = fmt.Errorf("%s must be smaller than %d bytes", name, files.Max)
+	}
+	return text, err
 }
 
 // Nearest is where a directory's settings are: the directory itself, or the nearest one above it in the same clone that

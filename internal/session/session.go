@@ -122,11 +122,14 @@ func (s *Session) showSettings(layers []config.Layer) {
 
 // ResumeMode says whether to continue with the run that was there. unchanged says that the request is the same as then.
 // At a terminal the person decides if a turn has begun; otherwise an unfinished run is resumed when nothing has
-// changed, and the flags decide before all.
+// changed, and the flags decide before all. Where there is nothing to do, that is an error.
 func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.ResumeMode, string, error) {
 	asked := loop.Request{Retry: s.Resume, Fresh: s.Fresh || known && !s.Resume && !unchanged}
 	before.Lease = time.Time{} // the lock file keeps processes of one machine apart
 	way, why := loop.TakeUp(before, known, asked, s.Clock())
+	if way == loop.Nothing {
+		return way, why, invalid.Errorf("%s", why)
+	}
 	if way != loop.Continue || s.Ask == nil || s.Resume || s.Fresh || len(before.Iterations) == 0 && before.Turning == nil {
 		return way, why, nil
 	}

@@ -96,11 +96,7 @@ func (s *Session) ChangeSettings(ctx context.Context, c Change) error {
 
 // read is the value that a file has.
 func (c Change) read(dir string) (string, error) {
-	file := c.From
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(dir, file)
-	}
-	text, err := files.Read(file)
+	text, err := ReadNamed(dir, c.From)
 	if err != nil {
 		return "", invalid.Errorf("reading %s: %w", c.From, files.Advise(err))
 	}
