@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
@@ -49,12 +50,8 @@ func FindGitHub(ctx context.Context, env config.Environment, parent []string, di
 	} else {
 		p.API = apiOf(at.host)
 	}
-	if p.GraphQL == "" {
-		p.GraphQL = strings.TrimSuffix(p.API, "/v3") + "/graphql"
-	}
-	if p.Page == "" {
-		p.Page = "https://" + at.host
-	}
+	p.GraphQL = cmp.Or(p.GraphQL, strings.TrimSuffix(p.API, "/v3")+"/graphql")
+	p.Page = cmp.Or(p.Page, "https://"+at.host)
 	p.Trusted = chosen || hosted(at.host)
 	p.Token = tokenFor(at.host, p.Trusted, said)
 	return p, nil
@@ -82,9 +79,7 @@ func whichHub(env config.Environment, origin remote, named string) (at remote, c
 	if at.host == "" && sameRepo(at.repo, origin.repo) {
 		at.host = origin.host
 	}
-	if at.host == "" {
-		at.host = "github.com"
-	}
+	at.host = cmp.Or(at.host, "github.com")
 	return at, chosen, nil
 }
 
