@@ -51,7 +51,7 @@ func TestProgress(t *testing.T) {
 	}{
 		{"nothing to measure", make([]*Measure, 3), 3, ""},
 		{"the same", count(Findings, 3, 3, 3), 3, "the same 3 findings, none fixed"},
-		{"one that is the same", count(FailingTests, 1, 1, 1), 3, "the same failing test, not fixed"},
+		{"one that is the same", count(FailingTests, 1, 1, 1), 3, "the same 1 failing test, none fixed"},
 		{"fewer each time", count(Findings, 5, 4, 3), 1, ""},
 		{"to and fro", count(Findings, 5, 4, 5, 4), 3, "never fewer than 4 findings"},
 		{"towards a bound from below", bound(80, false, 61.5, 61.6, 61.7), 1, ""},

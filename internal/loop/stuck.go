@@ -384,12 +384,8 @@ func (q Quantity) said(values []Quantity) string {
 	same := least == most
 	one := strings.TrimSuffix(q.Name, "s")
 	switch counted := q.Name == Findings || q.Name == FailingTests || q.Name == Places; {
-	case q.Name == Places && same && most == 1: // that says nothing
-		return ""
-	case counted && same && most == 1:
-		return fmt.Sprintf("the same %s, not fixed", one)
 	case counted && same:
-		return fmt.Sprintf("the same %s %s, none fixed", figure(most), q.Name)
+		return fmt.Sprintf("the same %s, none fixed", safetext.Count(int(most), one))
 	case counted:
 		return fmt.Sprintf("never fewer than %s", safetext.Count(int(least), one))
 	}

@@ -166,21 +166,13 @@ const (
 
 // ExitCode is the process exit code of an outcome.
 func (o Outcome) ExitCode() int {
-	switch o {
-	case Done:
-		return 0
-	case Invalid:
-		return 2
-	case Waiting:
-		return 3
-	case Refused:
-		return 4
-	case Interrupted:
-		return 130
-	default:
-		return 1
+	if code, ok := exitCodes[o]; ok {
+		return code
 	}
+	return 1
 }
+
+var exitCodes = map[Outcome]int{Done: 0, Invalid: 2, Waiting: 3, Refused: 4, Interrupted: 130}
 
 // Limited reports whether a limit stopped the run, so that its work goes to a failure branch.
 func (o Outcome) Limited() bool {
