@@ -54,25 +54,30 @@ const (
 )
 
 // newAttemptLog makes the file that an attempt's output is kept in, and removes the oldest of the others.
-func newAttemptLog(dir string, n int) (io.WriteCloser, error) {
+func newAttemptLog(dir string, n int) (log io.WriteCloser, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("keeping the output of attempt %d: %w", n, err)
+		}
+	}()
 	root, err := os.OpenRoot(dir) // no link leads out of it
 	if err != nil {
-		return nil, fmt.Errorf("keeping the output of attempt %d: %w", n, err)
+		return nil, err
 	}
 	defer root.Close()
 	name := fmt.Sprintf("%s/attempt_%03d.log", journal.SuperviseDir, n)
 	if err := root.MkdirAll(journal.SuperviseDir, 0o755); err != nil {
-		return nil, fmt.Errorf("keeping the output of attempt %d: %w", n, err)
-	}
-	if err := root.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("keeping the output of attempt %d: %w", n, err)
+		return nil, err
 	}
 	if err := prune(root, attemptLogs-1); err != nil {
-		return nil, fmt.Errorf("removing old logs of attempts: %w", err)
+		return nil, err
+	}
+	if err := root.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
 	}
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("keeping the output of attempt %d: %w", n, err)
+		return nil, err
 	}
 	return proc.NewCapped(file, attemptLogBytes), nil
 }

@@ -479,29 +479,21 @@ func (w *supervision) logAttempt(step superviseStep) {
 // finish ends what is left and says how it went: to the log, to the bus and, when the task is done, to the project.
 func (w *supervision) finish(step superviseStep) (loop.Outcome, error) {
 	w.end()
-	switch step.Outcome {
-	case loop.Done:
-		w.console.log("%s", step.Reason)
-		w.post("ended", "completed: %s", step.Reason)
-		w.note(step.Reason)
-		return loop.Done, nil
-	case loop.Waiting:
-		w.console.log("%s", step.Reason)
-		w.post("ended", "stopped: %s", step.Reason)
-		return loop.Waiting, nil
-	case loop.Invalid:
-		if !w.ran || w.last.fatal() == "" { // otherwise the attempt's own lines have said it
-			w.console.log("Fatal error: %s", step.Reason)
-		}
-		w.post("ERROR", "Fatal error: %s", step.Reason)
-	case loop.Interrupted:
-		w.console.log("%s", step.Reason)
-		w.post("ended", "%s", step.Reason)
-		return loop.Interrupted, nil
-	default:
-		w.console.log("%s", step.Reason)
-		w.post("ERROR", "%s", step.Reason)
+	said := step.Reason
+	if step.Outcome == loop.Invalid {
+		said = "Fatal error: " + said
 	}
+	if step.Outcome != loop.Invalid || !w.ran || w.last.fatal() == "" { // otherwise the attempt's own lines have said it
+		w.console.log("%s", said)
+	}
+	if how, ok := map[loop.Outcome]string{loop.Done: "completed: ", loop.Waiting: "stopped: ", loop.Interrupted: ""}[step.Outcome]; ok {
+		w.post("ended", "%s%s", how, said)
+		if step.Outcome == loop.Done {
+			w.note(said)
+		}
+		return step.Outcome, nil
+	}
+	w.post("ERROR", "%s", said)
 	w.post("ended", "failed: %s", step.Reason)
 	return step.Outcome, errors.New(safetext.Inert(step.Reason))
 }
