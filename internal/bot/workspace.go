@@ -174,8 +174,8 @@ func (a *Action) settings(ctx context.Context, at engine.Place, commands []strin
 	}
 	rules := engine.Rules{Settings: set, PlanCommands: commands, Wall: cmp.Or(a.wall, set.Timeout())}
 	if set.CIGate == config.WaitForCI && !a.Inputs.DryRun { // before the reviewer, who costs money
-		rules.CI = a.ciCheck()
-		rules.CI.Limit = time.Duration(set.CITimeoutMinutes) * time.Minute
+		ci := a.ciCheck()
+		rules.CI, ci.Limit = ci, time.Duration(set.CITimeoutMinutes)*time.Minute
 	}
 	return engine.DetectChecks(ctx, at, rules, a.log)
 }

@@ -28,10 +28,7 @@ func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 	set := run.Settings
 	options := agent.Options{
 		Command: run.agentCommand(set.Agent.Command), Flags: set.Agent.Args(), Model: set.Agent.Model, Dir: run.agentDir(),
-		Host: agent.Host{
-			Parent: run.Parent, Allow: set.Environment, Home: run.Home, As: run.User, Keys: run.Keys,
-			Box: run.box(sandbox.Works),
-		},
+		Host: run.host(run.box(sandbox.Works)),
 		Bounds: agent.Bounds{
 			Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: run.grace(), Limits: run.limits(),
 		},

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/check"
@@ -53,15 +52,6 @@ func (run *Run) logBaselineFailures(v loop.Verdict) {
 	if !v.Blocks() || v.Missing || v.Skipped != "" || run.Settings.Baseline == config.BaselineRequire {
 		return
 	}
-	names := v.Failing()
-	what := "it fails already: " + safetext.FirstN(names, 5)
-	if tests := failedTests(v); v.Ran != nil && tests > 0 && tests <= *v.Ran {
-		count := safetext.Count(tests, "test")
-		if tests < *v.Ran && !v.AtLeast {
-			count = fmt.Sprintf("%d of %s", tests, safetext.Count(*v.Ran, "test"))
-		}
-		what = count + " failed already: " + safetext.FirstN(names, 5)
-	}
 	end := "it must be fixed, or accepted by name at the end as not part of the task"
 	switch {
 	case run.OfPrompt:
@@ -69,17 +59,7 @@ func (run *Run) logBaselineFailures(v loop.Verdict) {
 	case run.Settings.Baseline == config.BaselinePass:
 		end = "the setting baseline requires it to pass at the end"
 	}
-	run.Log("baseline %s: %s; %s", v.Check, what, end)
-}
-
-func failedTests(v loop.Verdict) int {
-	names := map[string]bool{}
-	for _, f := range v.Findings {
-		if f.Test != "" {
-			names[f.Test] = true
-		}
-	}
-	return len(names)
+	run.Log("baseline %s: it fails already: %s; %s", v.Check, safetext.FirstN(v.Failing(), 5), end)
 }
 
 // Explain says of checks that could not do their work what they lack: a tool, or the project's dependencies. A

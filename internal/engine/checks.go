@@ -58,14 +58,6 @@ func optional(c check.Check) []check.Check {
 	return []check.Check{c}
 }
 
-// otherWorkflows are the other workflows on the pull request, when a run waits for them.
-func (spec order) otherWorkflows() []check.Check {
-	if spec.CI == nil {
-		return nil
-	}
-	return []check.Check{spec.CI}
-}
-
 func expect(e *config.Expect) check.Expect {
 	if e == nil {
 		return check.Expect{}

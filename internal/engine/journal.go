@@ -251,22 +251,23 @@ func (l *Journal) save(ctx context.Context, next ...loop.Record) error {
 	return nil
 }
 
-// share pushes the run record as the journal stands now.
+// share pushes the run record, if it lacks something.
 func (l *Journal) share(ctx context.Context) error {
 	if !l.Remote || l.State().Records == l.saved {
 		return nil
 	}
+	return l.pushRecord(ctx, false)
+}
+
+// pushRecord pushes the run record as the journal stands now, and with the record that comes next when there is one.
+func (l *Journal) pushRecord(ctx context.Context, last bool, next ...loop.Record) error {
 	if err := l.ready(ctx); err != nil {
 		return err
 	}
-	if err := l.save(ctx); err != nil {
+	if err := l.save(ctx, next...); err != nil {
 		return err
 	}
-	return l.pushRecord(ctx, false, l.State().Records)
-}
-
-// pushRecord pushes the run record that was saved with this many records.
-func (l *Journal) pushRecord(ctx context.Context, last bool, records int) error {
+	records := l.State().Records + len(next)
 	err := l.send(ctx, last, func() error { return l.Tree.PushRecord(ctx) })
 	if err == nil {
 		l.saved = records
@@ -279,13 +280,7 @@ func (l *Journal) pushRecord(ctx context.Context, last bool, records int) error 
 func (l *Journal) Claim(ctx context.Context, r loop.Record) error {
 	r = redacted(r, l.Redact)
 	if l.Remote {
-		if err := l.ready(ctx); err != nil {
-			return err
-		}
-		if err := l.save(ctx, r); err != nil {
-			return err
-		}
-		if err := l.pushRecord(ctx, false, l.State().Records+1); err != nil {
+		if err := l.pushRecord(ctx, false, r); err != nil {
 			return err
 		}
 	}
@@ -303,13 +298,7 @@ func (l *Journal) Finish(ctx context.Context) error {
 		return err
 	}
 	if l.Remote && l.State().Records != l.saved {
-		err := l.ready(ctx)
-		if err == nil {
-			err = l.save(ctx)
-		}
-		if err == nil {
-			err = l.pushRecord(ctx, true, l.State().Records)
-		}
+		err := l.pushRecord(ctx, true)
 		if err == nil || l.Lost() != nil {
 			return err
 		}

@@ -178,10 +178,7 @@ func (run *Run) asker() check.Asker {
 		o := agent.Options{
 			Command: set.Agent.Command, Flags: set.Agent.Args(),
 			Model: cmp.Or(model, agent.CheapModel(set.Agent.Command), set.Agent.Model), Dir: run.Workspace.Dir(),
-			Host: agent.Host{
-				Parent: run.Parent, Allow: set.Environment, Home: run.Home, As: run.User, Keys: run.Keys,
-				Box: run.box(sandbox.Reads),
-			},
+			Host: run.host(run.box(sandbox.Reads)),
 			Bounds: agent.Bounds{
 				Timeout: set.ReviewTimeout(), Idle: set.ReviewIdleTimeout(), Grace: run.grace(), Limits: run.limits(),
 			},

@@ -53,7 +53,7 @@ func (run order) ofPlan() []check.Check {
 		run.baseTests(changes, guards),
 		run.unfinished(changes),
 		run.newestBase(guards),
-		run.otherWorkflows(),
+		optional(run.CI),
 		list{check.Accepted{Now: afterReview}},
 	)
 }
@@ -80,7 +80,7 @@ func (run order) ofIssue() []check.Check {
 		run.unfinished(changes),
 		run.newestBase(guards),
 		run.verified(),
-		run.otherWorkflows(),
+		optional(run.CI),
 		run.judges(),
 		list{check.Accepted{}},
 	)

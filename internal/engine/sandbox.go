@@ -109,9 +109,7 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 func (spec *Spec) lookedAt(c config.Command, agentSettings bool) agent.Options {
 	o := agent.Options{
 		Command: c.Command, Flags: c.Args(), Model: c.Model,
-		Host: agent.Host{
-			Parent: spec.Parent, Allow: spec.Settings.Environment, Home: spec.Home, As: spec.User, Keys: spec.Keys,
-		},
+		Host:   spec.host(nil),
 		Rights: agent.Rights{AgentSettings: agentSettings},
 	}
 	carried, _, _ := spec.withGateway(o, nil)

@@ -51,9 +51,8 @@ func (spec *Spec) FindShared(ctx context.Context, known []loop.Shared, accepted 
 	}
 	var out []*Shared
 	for _, name := range paths {
-		if known != nil && !spec.namesShared() && !isAccepted(accepted, name) &&
-			!slices.ContainsFunc(known, func(was loop.Shared) bool { return was.Path == name }) {
-			continue // it did not exist before the first turn
+		if !spec.namesShared() && cameLater(known, accepted, name) {
+			continue
 		}
 		out = append(out, &Shared{path: name})
 	}
@@ -77,6 +76,12 @@ func (spec *Spec) Share(all []*Shared, known []loop.Shared, accepted []string, l
 		}
 	}
 	return nil
+}
+
+// cameLater reports whether a path did not exist before the run's first turn, and no one accepts it.
+func cameLater(known []loop.Shared, accepted []string, name string) bool {
+	return known != nil && !isAccepted(accepted, name) &&
+		!slices.ContainsFunc(known, func(was loop.Shared) bool { return was.Path == name })
 }
 
 func isAccepted(accepted []string, name string) bool {
@@ -329,11 +334,7 @@ func Environment(
 		return "", nil
 	}
 	at := spec.fromTop(name)
-	if known != nil && !slices.ContainsFunc(known, func(was loop.Shared) bool { return was.Path == at }) &&
-		!slices.Contains(accepted, at) && !slices.Contains(accepted, "all") {
-		return "", nil
-	}
-	if !slices.Contains(p.Ignored, at+"/") || spec.sharable(ctx, at) != nil {
+	if cameLater(known, accepted, at) || !slices.Contains(p.Ignored, at+"/") || spec.sharable(ctx, at) != nil {
 		return "", nil
 	}
 	return name, nil

@@ -59,7 +59,7 @@ type Rules struct {
 	Detected     string        // why these checks, when no setting names them
 	Environment  string        // of Python, in a person's clone, that detected checks use: ".venv"; "" none
 	SCM          check.Check   // what the setting scm asks for; nil: nothing
-	CI           *check.CI     // the other workflows that judge; nil: none
+	CI           check.Check   // the other workflows that judge; nil: none
 	Wall         time.Duration // how long the run may take; 0: no limit
 }
 
@@ -148,6 +148,13 @@ func (spec *Spec) grace() time.Duration {
 		return 2 * time.Second
 	}
 	return 0
+}
+
+// host is where an agent of the run lives.
+func (spec *Spec) host(box proc.Box) agent.Host {
+	return agent.Host{
+		Parent: spec.Parent, Allow: spec.Settings.Environment, Home: spec.Home, As: spec.User, Keys: spec.Keys, Box: box,
+	}
 }
 
 func CommandLines(guardrails []config.Guardrail) []string {
