@@ -90,22 +90,16 @@ func (v page) feedback() string {
 	if f.By != "" {
 		who = v.Code(f.By, 60) + " asks for changes"
 	}
-	text := "**" + who + ":** " + cmp.Or(v.Text(f.Text, 300), safetext.Count(len(f.Items), "remark")) + "\n"
-	if v.remarks == 0 {
-		return text
-	}
-	for i, item := range f.Items {
-		if i == 2*v.remarks {
-			return text + fmt.Sprintf("\n- %s more\n", safetext.Count(len(f.Items)-i, "remark"))
-		}
-		at := v.place(loop.Finding{File: item.Path, Line: item.Line})
-		text += "\n- " + wording.JoinedBy(" — ", at, v.Text(item.Text, 160))
+	items := safetext.Map(f.Items, func(item loop.Remark) string {
+		text := wording.JoinedBy(" — ", v.place(loop.Finding{File: item.Path, Line: item.Line}), v.Text(item.Text, 160))
 		switch {
 		case slices.Contains(v.State.Post.Answered, item.ID):
 			text += "\n  → answered in its thread"
 		case v.State.End != nil:
 			text += "\n  → " + v.answer(item)
 		}
-	}
-	return strings.TrimRight(text, "\n") + "\n"
+		return text
+	})
+	return wording.Labeled(who, cmp.Or(v.Text(f.Text, 300), safetext.Count(len(f.Items), "remark"))) + "\n\n" +
+		wording.Items(items, v.most(20))
 }

@@ -146,9 +146,9 @@ func TestCriteriaShowWhatIsNotMetFirst(t *testing.T) {
 		{Text: "e", Met: true}}
 	s.Iterate(1, loop.Implement, "", sample.Pass("a"), asks)
 	s.Iterate(2, loop.Implement, "", sample.TestFailure, loop.Verdict{Check: loop.ReviewCheck, Skipped: "a check failed"})
-	v := page{view(s), room{checks: 1}}
+	v := page{view(s), 0}
 	if got, want := v.criteria(), "| | criterion | why |\n|---|---|---|\n| ❌ not met | c | missing |\n"+
-		"| ✅ met | a\\|b | r |\n| ✅ met | d |  |\n| … | 1 more |  |\n"; got != want {
+		"| … | 3 more |\n"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	if got := v.reviewLine(); got != "- ❌ the reviewer asks for changes — Missing: the empty name (spec line 4) (in iteration 1): 3 of 4 criteria met\n" {

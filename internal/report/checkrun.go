@@ -58,7 +58,7 @@ func CheckRunOf(v View) CheckRun {
 func (v page) checkSummary() string {
 	var p wording.Markdown
 	v.links(&p)
-	p.Part(v.checkTable(v.State.LastJudged(), v.checks))
+	p.Part(v.checkTable(v.State.LastJudged(), v.most(20)))
 	return p.String()
 }
 
@@ -67,7 +67,7 @@ func (v page) checkText() string {
 	if f := v.State.Failure(); f != nil {
 		p.Part(v.places(*f, 0))
 	}
-	p.Part(wording.Titled("How it went", v.table(v.rows, true)))
+	p.Part(wording.Titled("How it went", v.table(v.most(15), true)))
 	return p.String()
 }
 

@@ -13,51 +13,38 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// mostCriteria is how many acceptance criteria a report shows a verdict on.
-const mostCriteria = 50
-
 // criteria are the newest reviewer's words on each criterion, those that are not met first.
 func (v page) criteria() string {
 	_, review := newestReview(v.State)
-	most := min(mostCriteria, 3*v.checks)
-	if review == nil || len(review.Criteria) == 0 || most == 0 {
+	if review == nil {
 		return ""
 	}
 	list := slices.Clone(review.Criteria)
 	slices.SortStableFunc(list, func(a, b loop.Criterion) int { return strings.Compare(fmt.Sprint(a.Met), fmt.Sprint(b.Met)) })
-	text := "| | criterion | why |\n|---|---|---|\n"
-	for i, c := range list {
-		if i == most {
-			return text + wording.Row("…", fmt.Sprintf("%d more", len(list)-most), "")
-		}
+	rows := safetext.Map(list, func(c loop.Criterion) []string {
 		sign := "❌ not met"
 		if c.Met {
 			sign = "✅ met"
 		}
-		text += wording.Row(sign, v.Text(c.Text, 200), v.Text(c.Reason, 300))
-	}
-	return text
+		return []string{sign, v.Text(c.Text, 200), v.Text(c.Reason, 300)}
+	})
+	return wording.Table("| | criterion | why |\n|---|---|---|\n", rows, v.most(50))
 }
 
 // checkTable lists the verdicts on an iteration's commit.
 func (v View) checkTable(it *loop.Iteration, most int) string {
-	if it == nil || most == 0 {
+	if it == nil {
 		return ""
 	}
 	shown, own, took := shownVerdicts(it.Verdicts)
-	var b strings.Builder
-	b.WriteString(wording.Row(wording.JoinedBy(" on ", "check", v.commit(it)), "result", "time") + "|---|---|--:|\n")
-	for i, c := range shown {
-		if i == most {
-			b.WriteString(wording.Row("…", fmt.Sprintf("%d more", len(shown)-most), ""))
-			break
-		}
-		b.WriteString(wording.Row(v.Code(c.Check, 80), v.verdict(c), wording.Duration(c.Duration)))
-	}
+	rows := safetext.Map(shown, func(c loop.Verdict) []string {
+		return []string{v.Code(c.Check, 80), v.verdict(c), wording.Duration(c.Duration)}
+	})
 	if own > 0 {
-		b.WriteString(wording.Row(safetext.Count(own, "check")+" of ralph's own", "✅ pass", wording.Duration(took)))
+		rows = append(rows, []string{safetext.Count(own, "check") + " of ralph's own", "✅ pass", wording.Duration(took)})
 	}
-	return b.String()
+	head := wording.Row(wording.JoinedBy(" on ", "check", v.commit(it)), "result", "time")
+	return wording.Table(head+"|---|---|--:|\n", rows, most)
 }
 
 // shownVerdicts are the verdicts that people want to read: those of the repository's own commands and of reviewers, and
@@ -167,76 +154,47 @@ func promised(its []*loop.Iteration, by task.Role, reason string) bool {
 
 // verification is the table of the newest verification results.
 func (v page) verification() string {
-	list := Verifications(v.State)
-	if len(list) == 0 || v.rows == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("| # | role | promise | verified | reason |\n|--:|---|---|---|---|\n")
-	if hidden := len(list) - v.rows; hidden > 0 {
-		b.WriteString(wording.Row("…", "", "", fmt.Sprintf("%s not shown", safetext.Count(hidden, "earlier result")), ""))
-		list = list[hidden:]
-	}
-	for _, r := range list {
-		b.WriteString(wording.Row(fmt.Sprint(r.Iteration), v.Text(string(r.Role), 20), wording.Yes(r.PromiseFound),
-			wording.Yes(r.Verified),
-			v.Text(r.Reason, 200)))
-	}
-	return b.String()
+	list, note := newest(Verifications(v.State), v.most(15), "result")
+	rows := safetext.Map(list, func(r Verified) []string {
+		return []string{fmt.Sprint(r.Iteration), v.Text(string(r.Role), 20), wording.Yes(r.PromiseFound), wording.Yes(r.Verified),
+			v.Text(r.Reason, 200)}
+	})
+	return note + wording.Table("| # | role | promise | verified | reason |\n|--:|---|---|---|---|\n", rows, len(rows))
 }
 
 // checkList says what decides, before and while it does.
 func (v page) checkList() string {
-	names := v.deciders(v.State, v.checks)
+	names := v.deciders(v.State, v.most(20))
 	if names == "" {
 		return ""
 	}
-	text := "**Checks that decide:** " + names
-	if v.State.Start.Detected != "" {
-		text += "\n" + wording.Sentence(v.Text(v.State.Start.Detected, 300))
-	}
-	return text
+	return wording.JoinedBy("\n", wording.Labeled("Checks that decide", names),
+		wording.Sentence(v.Text(v.State.Start.Detected, 300)))
 }
 
 // deciders are the checks in their order, and the review.
 func (w Words) deciders(s loop.State, most int) string {
-	var names []string
-	for i, c := range s.Start.Checks {
-		if i == most {
-			names = append(names, fmt.Sprintf("%d more", len(s.Start.Checks)-most))
-			break
-		}
-		names = append(names, w.Code(c, 100))
-	}
+	names := safetext.Map(s.Start.Checks, func(c string) string { return w.Code(c, 100) })
+	review := ""
 	switch {
 	case s.Plan != nil && !s.Rules().SkipReview:
-		names = append(names, "for each story a review by a fresh agent")
+		review = "for each story a review by a fresh agent"
 	case s.Plan == nil && s.Start.Review:
-		names = append(names, "a review by a fresh agent")
+		review = "a review by a fresh agent"
 	}
-	return strings.Join(names, ", ")
+	return wording.JoinedBy(", ", safetext.FirstN(names, most), review)
 }
 
 // baseline names the checks that already failed before the run, those apart that pass by now.
 func (w Words) baseline(s loop.State) string {
-	var failing, passing []string
+	names := map[bool][]string{}
 	for _, c := range s.Baseline {
-		switch {
-		case c.Skipped != "" || c.Pass || len(failing)+len(passing) == 10:
-		case passes(s, c.Check):
-			passing = append(passing, w.Code(c.Check, 80))
-		default:
-			failing = append(failing, w.Code(c.Check, 80))
+		if now := passes(s, c.Check); c.Skipped == "" && !c.Pass {
+			names[now] = append(names[now], w.Code(c.Check, 80))
 		}
 	}
-	text := ""
-	if len(failing) > 0 {
-		text = "**Already failing before this run:** " + strings.Join(failing, ", ") + "\n\n"
-	}
-	if len(passing) > 0 {
-		text += "**Failed before this run, and passes now:** " + strings.Join(passing, ", ")
-	}
-	return strings.TrimSpace(text)
+	return wording.JoinedBy("\n\n", wording.Labeled("Already failing before this run", safetext.FirstN(names[false], 10)),
+		wording.Labeled("Failed before this run, and passes now", safetext.FirstN(names[true], 10)))
 }
 
 // MostFindings is how many places of a failure a report lists.
@@ -245,73 +203,51 @@ const MostFindings = 20
 // place is where a finding is: file and line, or the test.
 func (w Words) place(f loop.Finding) string { return w.Code(wording.Place(f), 120) }
 
-// warned names what a person should look at though it does not block: why a failed check passes now, what the soft checks
-// of the newest attempt found, such as weakened tests and unfinished markers, and the checks that passed only at the
-// second try.
-func (v page) warned() string {
-	if v.remarks == 0 {
-		return ""
-	}
-	var p wording.Markdown
+// warned names what a person should look at though it does not block: why a failed check passes now, what was accepted by
+// name, what the soft checks of the newest attempt found, such as weakened tests and unfinished markers, and the checks
+// that passed only at the second try. Of a soft check that names no place it has so many lines of output.
+func (v page) warned(most, lines int) string {
+	var found []string
 	if it := v.State.LastJudged(); it != nil {
 		for _, c := range it.Verdicts {
 			if c.Says() {
-				p.WriteString("- " + safetext.UpperFirst(v.Text(c.Reason, 300)) + "\n")
+				found = append(found, safetext.UpperFirst(v.Text(c.Reason, 300)))
 			}
 		}
 	}
-	p.WriteString(v.accepted())
-	for i, c := range warnings(v.State) {
-		if i == v.remarks {
-			p.Part(fmt.Sprintf("- %s more", safetext.Count(len(warnings(v.State))-i, "warning")))
-			break
-		}
-		p.WriteString(v.warning(c))
+	found = append(found, v.accepted()...)
+	for _, c := range warnings(v.State) {
+		found = append(found, v.warning(c, lines))
 	}
-	if flaky := v.flaky(v.State, v.remarks); flaky != "" {
-		p.WriteString("- ⚠️ flaky, they failed and passed on the same tree: " + flaky + "\n")
+	if flaky := v.flaky(v.State, most); flaky != "" {
+		found = append(found, "⚠️ flaky, they failed and passed on the same tree: "+flaky)
 	}
-	return p.String()
+	return wording.Items(found, most)
 }
 
 // warning is one soft check's item, with the places it names, or else what it said.
-func (v page) warning(c loop.Verdict) string {
-	text := "- ⚠️ " + v.Code(c.Check, 80)
-	if reason := v.Text(c.Reason, 300); reason != "" {
-		text += ": " + reason
+func (v page) warning(c loop.Verdict, lines int) string {
+	text := wording.JoinedBy(": ", "⚠️ "+v.Code(c.Check, 80), v.Text(c.Reason, 300)) + "\n"
+	if len(c.Findings) > 0 {
+		return text + "  " + strings.ReplaceAll(strings.TrimSpace(v.places(c, 0)), "\n", "\n  ")
 	}
-	text += "\n"
-	for i, f := range c.Findings {
-		if i == v.remarks {
-			return text + fmt.Sprintf("  - %d more\n", len(c.Findings)-i)
-		}
-		text += "  - " + strings.TrimPrefix(v.place(f)+" — ", " — ") + v.Text(wording.Said(f), 200) + "\n"
-	}
-	if len(c.Findings) > 0 || strings.TrimSpace(c.Output) == "" || v.lines == 0 {
+	if strings.TrimSpace(c.Output) == "" || lines == 0 {
 		return text
 	}
-	return text + "\n" + v.Fence(c.Output, min(v.lines, 10)) + "\n"
+	return text + "\n" + v.Fence(c.Output, lines) + "\n"
 }
 
 // flaky names the checks that failed and passed on one and the same tree, in any attempt.
 func (w Words) flaky(s loop.State, most int) string {
 	var names []string
-	seen := map[string]bool{}
 	for _, it := range s.Iterations {
 		for _, c := range it.Verdicts {
-			if !c.Flaky || seen[c.Check] {
-				continue
-			}
-			seen[c.Check] = true
-			if len(names) < most {
-				names = append(names, w.Code(c.Check, 80))
+			if name := w.Code(c.Check, 80); c.Flaky && !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
 	}
-	if hidden := len(seen) - len(names); hidden > 0 {
-		names = append(names, fmt.Sprintf("%d more", hidden))
-	}
-	return strings.Join(names, ", ")
+	return safetext.FirstN(names, most)
 }
 
 // lastFailure shows the newest failure, folded: the places that it names, and the lines of its output around them. If
@@ -322,9 +258,6 @@ func (v page) lastFailure(told bool) string {
 		return ""
 	}
 	f := it.Failure()
-	if v.lines == 0 {
-		return fmt.Sprintf("Last failure: iteration %d, %s.", it.N, v.Code(f.Check, 60))
-	}
 	// GitHub reads no Markdown in a summary; the name is escaped for HTML instead.
 	return wording.Folded(fmt.Sprintf("Last failure: iteration %d, <code>%s</code>", it.N, v.html(f.Check, 60)),
 		v.failureOf(it, told))
@@ -336,7 +269,7 @@ const mostPlaces = 5
 // failureOf is what blocked an iteration: why, where, and what was printed.
 func (v page) failureOf(it *loop.Iteration, told bool) string {
 	f := it.Failure()
-	if f == nil || v.lines == 0 {
+	if f == nil {
 		return ""
 	}
 	var p wording.Markdown
@@ -347,7 +280,7 @@ func (v page) failureOf(it *loop.Iteration, told bool) string {
 	}
 	p.Part(v.places(*f, first))
 	if strings.TrimSpace(f.Output) != "" {
-		p.Part(v.fenceAt(f.Output, f.Findings, v.lines))
+		p.Part(v.fenceAt(f.Output, f.Findings, v.most(60)))
 	}
 	p.Part(v.turnEnd(it))
 	return p.String()
@@ -355,15 +288,9 @@ func (v page) failureOf(it *loop.Iteration, told bool) string {
 
 // places are those that a failure names, without the first told ones, which are above already.
 func (w Words) places(f loop.Verdict, told int) string {
-	list := f.Findings[min(told, len(f.Findings)):]
-	text := ""
-	for i, found := range list {
-		if i == mostPlaces {
-			return text + fmt.Sprintf("- %d more\n", len(list)-i)
-		}
-		text += "- " + wording.JoinedBy(" — ", w.place(found), w.Text(wording.Said(found), 200)) + "\n"
-	}
-	return text
+	return wording.Items(safetext.Map(f.Findings[min(told, len(f.Findings)):], func(found loop.Finding) string {
+		return wording.JoinedBy(" — ", w.place(found), w.Text(wording.Said(found), 200))
+	}), mostPlaces)
 }
 
 // turnEnd says how a turn ended that did not end well, where a check is what is shown as the failure; else "".
@@ -377,52 +304,30 @@ func (w Words) turnEnd(it *loop.Iteration) string {
 	return wording.JoinedBy(" ", "The turn itself:", wording.Sentence(w.Text(it.Turn.Reason, 300)))
 }
 
-// accepted lists what was accepted by name in the newest attempt, by whom and why, for the person who merges.
-func (v page) accepted() string {
-	it := v.State.LastJudged()
-	if it == nil || v.remarks == 0 {
-		return ""
-	}
+// accepted is what was accepted by name in the newest attempt, by whom and why, for the person who merges.
+func (v page) accepted() []string {
 	concerns := map[string]loop.Concern{}
-	for _, c := range it.Verdicts {
-		for _, one := range c.Concerns {
-			concerns[one.Name] = one
+	if it := v.State.LastJudged(); it != nil {
+		for _, c := range it.Verdicts {
+			for _, one := range c.Concerns {
+				concerns[one.Name] = one
+			}
 		}
 	}
-	var b strings.Builder
-	taken := v.State.Taken()
-	for _, a := range taken[:min(len(taken), v.remarks)] {
-		b.WriteString("- " + v.taken(a) + v.whatOf(concerns[a.Name]) + v.because(a) + "\n")
-	}
-	if n := len(taken) - v.remarks; n > 0 {
-		b.WriteString("- " + safetext.Count(n, "more accepted finding") + "\n")
-	}
-	return b.String()
+	return safetext.Map(v.State.Taken(), func(a loop.Acceptance) string { return v.taken(a, concerns[a.Name]) })
 }
 
-// taken says who has accepted what.
-func (w Words) taken(a loop.Acceptance) string {
-	return "accepted by " + w.Text(cmp.Or(accepter(a.By), "whoever ran it"), 60) + ": " + w.Code(a.Name, 120)
-}
-
-func (w Words) because(a loop.Acceptance) string {
+// taken says who has accepted what, what that is if it is known, and why.
+func (w Words) taken(a loop.Acceptance, what loop.Concern) string {
+	by := cmp.Or(a.By, "the person who ran it")
+	if by == loop.ReviewCheck {
+		by = "the reviewer"
+	}
+	text := "accepted by " + w.Text(by, 60) + ": " + w.Code(a.Name, 120) + w.whatOf(what)
 	if reason := w.Text(a.Reason, 300); reason != "" {
-		return " (" + reason + ")"
+		text += " (" + reason + ")"
 	}
-	return ""
-}
-
-// accepter is who has accepted a finding: a role of the run, or a person.
-func accepter(by string) string {
-	switch by {
-	case loop.ReviewCheck:
-		return "the reviewer"
-	case "qa":
-		return "qa"
-	case "":
-		return ""
-	}
-	return by
+	return text
 }
 
 // whatOf is what a finding says: where, and the sentence.
@@ -439,38 +344,21 @@ func (w Words) whatOf(c loop.Concern) string {
 
 // takenInPlain is what was accepted by name, for the line of a console.
 func (v View) takenInPlain() string {
-	var parts []string
-	list := v.State.Taken()
-	for _, a := range list[:min(len(list), mostNames)] {
-		parts = append(parts, v.taken(a)+v.because(a))
-	}
-	if n := len(list) - mostNames; n > 0 {
-		parts = append(parts, safetext.Count(n, "more finding"))
-	}
-	return strings.Join(parts, "; ")
+	return safetext.FirstN(safetext.Map(v.State.Taken(), func(a loop.Acceptance) string { return v.taken(a, loop.Concern{}) }),
+		mostNames)
 }
 
 // fileList lists files; hidden are those that no record names.
 func (w Words) fileList(files []ranked, hidden, most int) string {
-	if len(files) == 0 || most == 0 {
-		return ""
+	list := wording.Items(safetext.Map(files, w.fileLine), most)
+	if list != "" && hidden > 0 {
+		list += "- " + safetext.Count(hidden, "file") + " that no record names\n"
 	}
-	var b strings.Builder
-	for i, f := range files {
-		if i == most {
-			hidden += len(files) - most
-			break
-		}
-		b.WriteString(w.fileLine(f))
-	}
-	if hidden > 0 {
-		fmt.Fprintf(&b, "- and %s more\n", safetext.Count(hidden, "file"))
-	}
-	return b.String()
+	return list
 }
 
 func (w Words) fileLine(f ranked) string {
-	line := "- " + w.Code(f.Path, 150)
+	line := w.Code(f.Path, 150)
 	if f.Added < 0 {
 		line += " (binary)"
 	} else {
@@ -484,11 +372,11 @@ func (w Words) fileLine(f ranked) string {
 			line += " — ⚠️ " + why
 		}
 	}
-	return line + "\n"
+	return line
 }
 
 // riskiest lists all changed files.
 func (v page) riskiest() string {
 	files, hidden := rankedFiles(v.State)
-	return v.fileList(files, hidden, v.files)
+	return v.fileList(files, hidden, v.most(20))
 }

@@ -28,9 +28,9 @@ func Comment(v View) string {
 		p.Line("%s", Marker(v.State.Start.Run))
 		p.WriteString("### " + v.headline() + "\n")
 		v.statusBlock(&p)
-		p.Part(v.table(v.rows, true))
+		p.Part(v.table(v.most(15), true))
 		if v.State.End == nil || !v.here { // at the end the description of the pull request has it
-			p.Part(wording.Titled("What to look at first", v.warned()))
+			p.Part(wording.Titled("What to look at first", v.warned(v.most(20), 10)))
 		}
 		if !stoppedShort(v.State) || v.local() { // otherwise the failure report has it
 			p.Part(v.lastFailure(false))
@@ -53,7 +53,7 @@ func (v page) statusBlock(p *wording.Markdown) {
 	v.links(p)
 	p.Part(v.silent())
 	p.Part(v.cost())
-	p.Part(v.stories())
+	p.Part(wording.JoinedBy("\n\n", wording.Labeled("Stories", Tally(v.State)), v.storyList(v.most(20))))
 }
 
 // links is what to do next and where the work is, right below a headline; of a run that continues, first what happens
@@ -158,11 +158,11 @@ func IterationComment(v View, n int) string {
 		p.Line("%s", iterationMarker(v.State.Start.Run, n))
 		p.Line("### Iteration %s, %s", v.State.Of(n), v.who(it.Story, it.Role, it.Mode))
 		p.Part(v.result(it) + "; " + v.done(it) + ".")
-		if said := wording.Spoken(it); v.spec > 0 && strings.TrimSpace(said) != "" {
-			p.Part("The agent said:\n\n" + v.quote(said, min(v.spec, 1<<10)))
+		if said := wording.Spoken(it); strings.TrimSpace(said) != "" {
+			p.Part("The agent said:\n\n" + v.quote(said, v.most(1<<10)))
 		}
 		p.Part(v.failureOf(it, false))
-		p.Part(v.checkTable(it, v.checks))
+		p.Part(v.checkTable(it, v.most(20)))
 		p.Part(wording.Small([]string{v.spentOn(it), runLink(v.State)}))
 		return p.String()
 	})

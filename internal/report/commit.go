@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
@@ -55,15 +54,7 @@ func checksOf(s loop.State) string {
 	if slices.Contains(s.Start.Pipeline, task.QA) {
 		names = append(names, "qa")
 	}
-	text := ""
-	for i, name := range names {
-		next := wording.JoinedBy(", ", text, name)
-		if utf8.RuneCountInString(next) > mostJudges-len(" and 99 more") {
-			return text + fmt.Sprintf(" and %d more", len(names)-i)
-		}
-		text = next
-	}
-	return text
+	return safetext.Shorten(strings.Join(names, ", "), mostJudges)
 }
 
 // FailureCommitMessage is the message of the commit that ends a failure branch.
@@ -148,18 +139,10 @@ func CorrectionMessage(s loop.State) string {
 	case a.Opinion != nil:
 		subject, what = "ralph: write down "+id+" - ", cmp.Or(reviewedAs(s, it), "its review")
 	}
-	body := ""
-	for i, v := range a.Violations {
-		if i == 10 {
-			body += fmt.Sprintf("- %d more\n", len(a.Violations)-i)
-			break
-		}
-		body += "- " + safetext.Shorten(plain(View{}.Clean(v.Text)), 200) + "\n"
-	}
-	if body != "" {
-		body += "\n"
-	}
-	return messageOf(safetext.Shorten(subject+what, maxSubject), body, trailersOf(s, it))
+	body := wording.Items(safetext.Map(a.Violations, func(v plan.Violation) string {
+		return safetext.Shorten(plain(View{}.Clean(v.Text)), 200)
+	}), 10)
+	return messageOf(safetext.Shorten(subject+what, maxSubject), strings.TrimLeft(body+"\n", "\n"), trailersOf(s, it))
 }
 
 // skips is what CI systems obey in brackets: "[skip ci]", "[ci-skip]", "[no ci]".

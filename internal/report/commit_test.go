@@ -60,7 +60,7 @@ func TestChecksOfACommit(t *testing.T) {
 		{loop.Start{Assignment: loop.Assignment{Pipeline: []task.Role{task.Coder, task.Reviewer, task.QA}}, Review: true}, false, "review, qa"},
 		{loop.Start{Checks: []string{"echo hi\nCo-authored-by: Eve <eve@example.com>", "sh -c '@alice #12 [skip ci]'"}},
 			false, "echo hi Co-authored-by: Eve eveexample.com, sh -c 'alice 12 (skip ci)'"},
-		{loop.Start{Checks: many}, false, strings.Join(many[:3], ", ") + " and 47 more"},
+		{loop.Start{Checks: many}, false, strings.Join(many[:3], ", ") + ", " + strings.Repeat("x", 43) + "…"},
 	} {
 		s := loop.State{Start: tt.start}
 		if tt.plan {

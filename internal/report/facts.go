@@ -281,13 +281,9 @@ func urgent(s loop.State, most int) []plan.Story {
 	}
 	all := s.Plan.Stories
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(all[a]), rank(all[b])) })
-	order = order[:most]
+	order = order[:min(most, len(order))]
 	slices.Sort(order)
-	var out []plan.Story
-	for _, i := range order {
-		out = append(out, all[i])
-	}
-	return out
+	return safetext.Map(order, func(i int) plan.Story { return all[i] })
 }
 
 // Tally counts the stories that are done, and those of them that no one approved but the cap; "" for a run

@@ -22,11 +22,11 @@ func Failure(v View) string {
 		p.Part(advice{v.View}.pushBack())
 		p.Part(v.atCap())
 		p.Part(wording.JoinedBy(" ", v.why(), v.whereKept()))
-		p.Part(wording.Titled("Stories", v.storyList()))
+		p.Part(wording.Titled("Stories", v.storyList(v.most(20))))
 		p.Part(v.lastFailure(true))
 		p.Part(wording.Folded("What was tried, attempt by attempt",
 			wording.JoinedBy("\n", v.steps(v.State.Failure()), v.errorHistory())))
-		p.Part(wording.Folded("What to look at first", v.warned()))
+		p.Part(wording.Folded("What to look at first", v.warned(v.most(20), 10)))
 		p.Part(wording.Folded(gitTitle, v.gitNotes(v.State)))
 		p.Part(wording.Folded("Verification", v.verification()))
 		p.Part(v.cost())

@@ -3,10 +3,10 @@ package report
 import (
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 func runLink(s loop.State) string {
@@ -44,29 +44,16 @@ func (v View) footer() string {
 	return wording.Small(parts)
 }
 
-// mostGitNotes is how many iterations the list has.
-const mostGitNotes = 5
-
 // gitNotes says what agents did with git that is not simply in a commit, and where what they made is kept: a list, the
-// newest iterations of many.
+// newest iterations first.
 func (w Words) gitNotes(s loop.State) string {
-	var p wording.Markdown
-	told, hidden := 0, 0
-	for i := len(s.Iterations) - 1; i >= 0; i-- {
-		it := s.Iterations[i]
-		if it.Commit == nil || it.Commit.Note == "" {
-			continue
+	var notes []string
+	for _, it := range slices.Backward(s.Iterations) {
+		if it.Commit != nil && it.Commit.Note != "" {
+			notes = append(notes, fmt.Sprintf("iteration %d: %s", it.N, w.Text(it.Commit.Note, 800)))
 		}
-		if told++; told > mostGitNotes {
-			hidden++
-			continue
-		}
-		p.Line("- iteration %d: %s", it.N, w.Text(it.Commit.Note, 800))
 	}
-	if hidden > 0 {
-		p.Line("- %s before those, in the report", safetext.Count(hidden, "iteration"))
-	}
-	return p.String()
+	return wording.Items(notes, mostNames)
 }
 
 // gitTitle is the heading of gitNotes.

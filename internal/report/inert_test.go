@@ -52,7 +52,7 @@ func TestInertness(t *testing.T) {
 // views are all the Markdown that is posted somewhere.
 func views(v View) map[string]string {
 	s := v.State
-	p := page{v, room{rows: 3, checks: 2}}
+	p := page{v, rooms[0]}
 	return map[string]string{
 		"comment": Comment(v), "body": PullBody(v), "failure": Failure(v),
 		"tasks": ExecutionSummary([]TaskResult{{N: 1, View: v},
@@ -112,11 +112,11 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %s", name, p)
 		}
 	}
-	if got := (View{}).fit(10, func(p page) string { return strings.Repeat("x", 5+p.lines) }); len(got) > 10 {
+	if got := (View{}).fit(10, func(p page) string { return strings.Repeat("x", p.most(30)) }); len(got) > 10 {
 		t.Errorf("fit gave %d bytes", len(got))
 	}
 	md := Comment(wide)
-	for _, want := range []string{"earlier iterations not shown, ", "❌ Stopped after 1000 of 1000 iterations: "} {
+	for _, want := range []string{" earlier iterations not shown\n", "❌ Stopped after 1000 of 1000 iterations: "} {
 		if !strings.Contains(md, want) {
 			t.Errorf("the comment does not say %q: %.400s", want, md)
 		}

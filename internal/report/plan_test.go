@@ -101,7 +101,7 @@ func TestAtCapIsLoud(t *testing.T) {
 		}
 	}
 	if !strings.Contains(PullBody(v)[:600], "1 of them only at the cap") ||
-		!strings.Contains(PullBody(v)[:600], "> ⚠️ **`[AUTO-APPROVED AT CAP]`** US-002 was approved because its 2 reviews "+
+		!strings.Contains(PullBody(v)[:600], "> - ⚠️ **`[AUTO-APPROVED AT CAP]`** US-002 was approved because its 2 reviews "+
 			"were used up; its open points: join.go:4") {
 		t.Errorf("the body begins %.200s", PullBody(v))
 	}

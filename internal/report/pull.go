@@ -20,7 +20,7 @@ func PullBody(v View) string {
 	v.here = true // also before it has a number
 	return v.fit(pullLimit, func(v page) string {
 		sections := v.pullSections()
-		if strings.TrimSpace(v.Template) == "" || v.spec == 0 {
+		if strings.TrimSpace(v.Template) == "" || v.room == 0 {
 			return written(sections)
 		}
 		return v.intoTemplate(v.Template, sections)
@@ -38,8 +38,8 @@ func (v page) pullSections() []section {
 	all := []section{
 		{"closes", "", closes(v.State)}, {"state", "", state.String()}, {"asked", "What was asked", v.task()},
 		{"done", "What changed, and why", v.change()},
-		{"stories", "Stories", v.screen().storyList()}, {"checks", "How it was verified", v.verified()},
-		{"look", "What to look at", v.screen().warned()},
+		{"stories", "Stories", v.storyList(v.most(8))}, {"checks", "How it was verified", v.verified()},
+		{"look", "What to look at", v.warned(v.most(6), 0)},
 		{"rest", "", wording.JoinedBy("\n", wording.Folded(gitTitle, v.gitNotes(v.State)), v.howItWent())},
 	}
 	return withText(all)
@@ -50,7 +50,7 @@ func (v page) pullSections() []section {
 func (v page) draftSections() []section {
 	state := "**🔄 Working on it" + unboxed(v.State) + ": a comment below says how far it is.**\n\n" + v.whatNow()
 	decide := ""
-	if names := v.deciders(v.State, v.checks); names != "" {
+	if names := v.deciders(v.State, v.most(20)); names != "" {
 		decide = "By " + names + "."
 	}
 	return withText([]section{{"closes", "", closes(v.State)}, {"state", "", state}, {"asked", "What was asked", v.task()},
@@ -66,10 +66,8 @@ func withText(all []section) []section {
 func (v page) change() string {
 	files, hidden := rankedFiles(v.State)
 	var p wording.Markdown
-	p.Part(v.fileList(files, hidden, min(v.files, mostFiles)))
-	if rest := files[min(len(files), mostFiles):]; len(rest) > 0 && v.files > mostFiles {
-		p.Part(wording.Folded("The other files", v.fileList(rest, 0, v.files)))
-	}
+	p.Part(v.fileList(files[:min(len(files), mostFiles)], hidden, v.most(mostFiles)))
+	p.Part(wording.Folded("The other files", v.fileList(files[min(len(files), mostFiles):], 0, v.most(20))))
 	if said := v.inItsWords(v.State); said != "" {
 		p.Part("In the agent's words: “" + said + "”")
 	}
@@ -83,8 +81,8 @@ const mostFiles = 8
 // to see it oneself.
 func (v page) verified() string {
 	var p wording.Markdown
-	if it := v.State.LastJudged(); it != nil && v.checks > 0 {
-		p.Part(v.checkTable(it, min(v.checks, 6)))
+	if it := v.State.LastJudged(); it != nil {
+		p.Part(v.checkTable(it, v.most(6)))
 	} else {
 		p.Part("Not yet: the checks have not run.")
 	}

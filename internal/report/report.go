@@ -3,12 +3,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // View is a run's state with what is needed to show it.
@@ -65,37 +67,17 @@ const (
 	pullLimit    = 60_000
 )
 
-// page is a view with the room that it has: how much of a run it may show.
+// page is a view with the room that it has: how much of a run it may show, in quarters.
 type page struct {
 	View
-	room
+	room int
 }
 
-// room bounds a page. One that turns out too long is written again with less.
-type room struct {
-	rows    int // iterations in the table
-	lines   int // lines of the last failure
-	files   int // changed files
-	checks  int // checks listed
-	spec    int // bytes of what was asked
-	remarks int // maintainers' hints, and notes on what was tried
-	history int // rows of the error history
-	stories int // stories of a plan
-	folded  int // stories in the folded list of all
-}
+// rooms are what a page is written with. One that turns out too long is written again with less.
+var rooms = []int{4, 2, 1, 0}
 
-var rooms = []room{
-	{rows: 15, lines: 60, files: 20, checks: 20, spec: 8 << 10, remarks: 10, history: 50, stories: 20, folded: 200},
-	{rows: 8, lines: 30, files: 10, checks: 10, spec: 4 << 10, remarks: 5, history: 20, stories: 10, folded: 50},
-	{rows: 3, lines: 10, files: 5, checks: 5, spec: 1 << 10, remarks: 2, history: 5, stories: 5},
-	{rows: 1},
-}
-
-// screen is a page where nothing is folded and a screen is all there is.
-func (v page) screen() page {
-	v.remarks, v.lines, v.room.stories = min(v.remarks, 3), 0, min(v.room.stories, 8)
-	return v
-}
+// most is how many of n things a page shows.
+func (v page) most(n int) int { return max(n*v.room/4, 1) }
 
 // fit writes a page with the most room that keeps it within limit bytes. The last room holds nothing of unbounded
 // length.
@@ -109,14 +91,22 @@ func (v View) fit(limit int, write func(page) string) string {
 	return text
 }
 
+// newest are the last of a list, and a paragraph that counts those before.
+func newest[T any](list []T, most int, what string) (shown []T, note string) {
+	if hidden := len(list) - most; hidden > 0 {
+		return list[hidden:], safetext.Count(hidden, "earlier "+what) + " not shown\n\n"
+	}
+	return list, ""
+}
+
 // pull names the pull request with a link; "" before there is one.
 func (v View) pull() string {
 	p := v.State.Post
 	switch {
-	case v.plain && p.Pull != 0:
-		return fmt.Sprintf("#%d", p.Pull)
 	case p.Pull == 0:
 		return ""
+	case v.plain:
+		return fmt.Sprintf("#%d", p.Pull)
 	}
 	return wording.Link(fmt.Sprintf("#%d", p.Pull), v.PullPage())
 }
@@ -124,23 +114,27 @@ func (v View) pull() string {
 // PullPage is the address of the run's pull request; "" before there is one, and where its server is not known.
 func (v View) PullPage() string {
 	p := v.State.Post
-	if p.Pull == 0 || p.PullURL != "" || v.ServerURL == "" || v.Repo == "" {
+	if p.Pull == 0 {
 		return p.PullURL
 	}
-	return fmt.Sprintf("%s/%s/pull/%d", v.ServerURL, v.Repo, p.Pull)
+	return cmp.Or(p.PullURL, v.Address(fmt.Sprintf("pull/%d", p.Pull)))
+}
+
+// Address is that of a page of the repository; "" where its server is not known.
+func (v View) Address(page string) string {
+	if v.ServerURL == "" || v.Repo == "" {
+		return ""
+	}
+	return v.ServerURL + "/" + v.Repo + "/" + page
 }
 
 // branch names a branch, with a link where there is a server.
 func (v View) branch(b loop.WorkBranch) string {
 	name := b.Name()
-	if name == "" {
-		return ""
-	}
-	shown := v.Code(name, 120)
-	if v.plain || v.ServerURL == "" || v.Repo == "" || v.Redacted(name) != name { // its address would tell the secret
+	if shown := v.Code(name, 120); v.plain || name == "" || v.Redacted(name) != name { // its address would tell the secret
 		return shown
 	}
-	return wording.Link(shown, v.ServerURL+"/"+v.Repo+"/tree/"+name)
+	return wording.Link(v.Code(name, 120), v.Address("tree/"+name))
 }
 
 // local reports whether the run is one of the CLI, where no one can be answered by a comment.

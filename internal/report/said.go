@@ -22,16 +22,10 @@ func (w Words) title(s loop.State) string {
 func (v page) wording() string {
 	s := v.State
 	var p wording.Markdown
-	if v.spec > 0 && strings.TrimSpace(s.Start.Spec) != "" {
-		p.Part(v.quote(s.Start.Spec, v.spec))
+	if strings.TrimSpace(s.Start.Spec) != "" {
+		p.Part(v.quote(s.Start.Spec, v.most(8<<10)))
 	}
-	for i, hint := range s.Hints {
-		if i == v.remarks {
-			p.Part(fmt.Sprintf("%s more", safetext.Count(len(s.Hints)-i, "hint")))
-			break
-		}
-		p.Part("Hint: " + v.Text(hint.Text, 500))
-	}
+	p.Part(wording.Items(safetext.Map(s.Hints, func(h loop.TakenHint) string { return "Hint: " + v.Text(h.Text, 500) }), v.most(10)))
 	return p.String()
 }
 
@@ -44,14 +38,14 @@ func (v page) task() string {
 func (v page) question() string {
 	s := v.State
 	last := s.Last()
-	if s.End == nil || s.End.Outcome != loop.Waiting || last == nil || !s.Waits || v.spec == 0 {
+	if s.End == nil || s.End.Outcome != loop.Waiting || last == nil || !s.Waits {
 		return ""
 	}
 	question := strings.TrimSpace(asked(last))
 	if v.Text(question, mostCause) == v.Text(question, 2<<10) && !strings.Contains(question, "\n") {
 		return ""
 	}
-	return v.quote(question, min(v.spec, 2<<10))
+	return v.quote(question, v.most(2<<10))
 }
 
 // asked is what an agent says that waits for an answer: its question, if it asks one.
@@ -112,17 +106,6 @@ func (v View) asking() string {
 
 // askedToAccept lists the findings that wait for an answer.
 func (v page) askedToAccept() string {
-	list := v.State.ToAccept()
-	if len(list) == 0 || v.remarks == 0 {
-		return ""
-	}
-	var b strings.Builder
-	for i, c := range list {
-		if i == max(v.remarks, 1) {
-			fmt.Fprintf(&b, "- %d more\n", len(list)-i)
-			break
-		}
-		b.WriteString("- " + v.Code(c.Name, 120) + v.whatOf(c) + "\n")
-	}
-	return b.String()
+	return wording.Items(safetext.Map(v.State.ToAccept(), func(c loop.Concern) string { return v.Code(c.Name, 120) + v.whatOf(c) }),
+		v.most(10))
 }

@@ -46,10 +46,9 @@ func StateFile(v View) string {
 	its := judged(v.State)
 	var p wording.Markdown
 	p.WriteString("---\n" + v.frontMatter() + "---\n")
-	whole := page{v, room{stories: mostInState, remarks: 10}}
-	p.Part(whole.atCap())
+	p.Part(page{v, rooms[0]}.atCap())
 	if v.State.Plan != nil {
-		p.Part("## Stories\n" + Tally(v.State) + "\n\n" + whole.storyList())
+		p.Part("## Stories\n" + Tally(v.State) + "\n\n" + v.storyList(mostInState))
 	}
 	p.Part("## Spec Reviewer Output (verbatim)\n" + v.verbatim(v.State, wording.IsReview))
 	p.Part("## Test Output (verbatim)\n" + v.verbatim(v.State, isTest))

@@ -21,14 +21,14 @@ func Summary(v View) string {
 		p.Part(v.notCommitted())
 		p.Part(v.cost())
 		p.Part(v.lastFailure(false))
-		p.Part(v.stories())
-		p.Part(wording.Titled("What to look at first", v.warned()))
+		p.Part(wording.JoinedBy("\n\n", wording.Labeled("Stories", Tally(v.State)), v.storyList(v.most(20))))
+		p.Part(wording.Titled("What to look at first", v.warned(v.most(20), 10)))
 		p.Part(wording.Titled("The reviewer's verdict", v.reviewLine()+v.criteria()))
-		p.Part(wording.Titled("Checks", v.checkTable(v.State.LastJudged(), v.checks)))
+		p.Part(wording.Titled("Checks", v.checkTable(v.State.LastJudged(), v.most(20))))
 		p.Part(v.baseline(v.State))
 		p.Part(wording.Titled("Verification", v.verification()))
 		p.Part(wording.Titled(gitTitle, v.gitNotes(v.State)))
-		p.Part(wording.Titled("Timeline", v.table(v.rows*2, false)))
+		p.Part(wording.Titled("Timeline", v.table(v.most(30), false)))
 		return p.String()
 	})
 }
@@ -36,15 +36,11 @@ func Summary(v View) string {
 // subject names the task, with its issue and pull request.
 func (v View) subject() string {
 	s := v.State
-	text := "**Task:** " + cmp.Or(v.Text(s.Start.Title, 200), v.Code(s.Start.Task, 60))
-	if s.Start.Issue > 0 && v.ServerURL != "" {
-		text += " (" + wording.Link(fmt.Sprintf("#%d", s.Start.Issue),
-			fmt.Sprintf("%s/%s/issues/%d", v.ServerURL, v.Repo, s.Start.Issue)) + ")"
+	text := wording.Labeled("Task", cmp.Or(v.Text(s.Start.Title, 200), v.Code(s.Start.Task, 60)))
+	if page := v.Address(fmt.Sprintf("issues/%d", s.Start.Issue)); s.Start.Issue > 0 && page != "" {
+		text += " (" + wording.Link(fmt.Sprintf("#%d", s.Start.Issue), page) + ")"
 	}
-	if pull := v.pull(); pull != "" {
-		text += " · **Pull request:** " + pull
-	}
-	return text
+	return wording.JoinedBy(" · ", text, wording.Labeled("Pull request", v.pull()))
 }
 
 // notCommitted names what the checks had besides the commit, and the user's modified files that the run left alone.
@@ -66,7 +62,7 @@ func Status(v View) string {
 		var p wording.Markdown
 		p.Part("**" + v.headline() + "**")
 		v.statusBlock(&p)
-		p.Part(v.table(min(v.rows, 5), true))
+		p.Part(v.table(v.most(5), true))
 		p.Part(v.lastFailure(false))
 		p.Part(v.footer())
 		return p.String()
@@ -118,8 +114,8 @@ func SectionsOf(view View) Sections {
 	v := page{view, rooms[0]}
 	out := Sections{
 		Subject: v.Text(v.State.Start.Title, 200), Lead: v.details(), Now: v.whatNow(), Footer: v.footer(),
-		AtCap: v.atCap(), Silent: v.silent(), Look: v.warned() + v.riskiest(),
-		Stories: v.storyList(), Verification: v.verification(),
+		AtCap: v.atCap(), Silent: v.silent(), Look: v.warned(v.most(20), 10) + v.riskiest(),
+		Stories: v.storyList(v.most(20)), Verification: v.verification(),
 		Asked:   wording.JoinedBy("\n", v.title(v.State), v.wording()),
 		Checks:  wording.JoinedBy("\n\n", v.checkList(), v.baseline(v.State)),
 		History: v.errorHistory(),

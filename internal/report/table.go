@@ -20,49 +20,26 @@ type column struct {
 	cell       func(*loop.Iteration) string
 }
 
-// table is the table of the newest iterations; older ones fold into one row that counts them. In short it has as few
-// columns as fit a phone.
+// table is the table of the newest iterations. In short it has as few columns as fit a phone.
 func (v View) table(most int, short bool) string {
-	its := v.State.Iterations
-	if len(its) == 0 && v.State.Turning == nil {
-		return ""
-	}
+	its, note := newest(v.State.Iterations, most, "iteration")
 	cols := v.columns(short)
-	var names, cells []string
+	rows := safetext.Map(its, func(it *loop.Iteration) []string {
+		return safetext.Map(cols, func(c column) string { return c.cell(it) })
+	})
+	if t := v.State.Turning; t != nil && v.State.End == nil {
+		took := ""
+		if v.Now.After(t.At) {
+			took = wording.Duration(v.Now.Sub(t.At))
+		}
+		rows = append(rows, []string{fmt.Sprint(t.Iteration), v.who(t.Story, t.Role, t.Mode), "⏳ agent works", took})
+	}
 	rule := "|"
 	for _, c := range cols {
-		names = append(names, c.name)
 		rule += c.rule
 	}
-	text := wording.Row(names...) + rule + "\n"
-	if hidden := len(its) - most; hidden > 0 {
-		failed := 0
-		for _, it := range its[:hidden] {
-			if it.Failure() != nil {
-				failed++
-			}
-		}
-		cells = make([]string, len(cols))
-		cells[0], cells[2] = "…", fmt.Sprintf("%s not shown, %d failed", safetext.Count(hidden, "earlier iteration"), failed)
-		text += wording.Row(cells...)
-		its = its[hidden:]
-	}
-	for _, it := range its {
-		cells = nil
-		for _, c := range cols {
-			cells = append(cells, c.cell(it))
-		}
-		text += wording.Row(cells...)
-	}
-	if t := v.State.Turning; t != nil && v.State.End == nil {
-		cells = make([]string, len(cols))
-		cells[0], cells[1], cells[2] = fmt.Sprint(t.Iteration), v.who(t.Story, t.Role, t.Mode), "⏳ agent works"
-		if v.Now.After(t.At) {
-			cells[3] = wording.Duration(v.Now.Sub(t.At))
-		}
-		text += wording.Row(cells...)
-	}
-	return text
+	head := wording.Row(safetext.Map(cols, func(c column) string { return c.name })...)
+	return note + wording.Table(head+rule+"\n", rows, len(rows))
 }
 
 // columns are those that have anything to show: tokens and cost are left out if no agent reports them.
@@ -158,27 +135,16 @@ func (v View) Unjudged(it *loop.Iteration) string {
 // steps tells each of the newest iterations in one item: what changed, what failed, what it cost, what the agent said.
 // A repeated failure is written once; told is a failure that is above already.
 func (v page) steps(told *loop.Verdict) string {
-	its := v.State.Iterations
-	var b strings.Builder
-	if hidden := len(its) - v.remarks; hidden > 0 {
-		fmt.Fprintf(&b, "- %s not shown\n", safetext.Count(hidden, "earlier iteration"))
-		its = its[hidden:]
-	}
+	its, note := newest(v.State.Iterations, v.most(10), "iteration")
 	seen := map[string]string{}
 	if told != nil && told.Hash != "" {
 		seen[told.Hash] = "the failure above"
 	}
-	for _, it := range its {
-		fmt.Fprintf(&b, "- **%d, %s:** %s%s; %s", it.N, v.who(it.Story, it.Role, it.Mode), v.done(it), v.names(it, 3), v.result(it))
-		if why := v.whyFailed(it, seen); why != "" {
-			b.WriteString(" — " + why)
-		}
-		b.WriteString(" · " + v.spentOn(it) + "\n")
-		if said := v.Text(wording.Spoken(it), 240); said != "" {
-			b.WriteString("  The agent said: " + said + "\n")
-		}
-	}
-	return b.String()
+	return note + wording.Items(safetext.Map(its, func(it *loop.Iteration) string {
+		text := fmt.Sprintf("**%d, %s:** %s%s; %s", it.N, v.who(it.Story, it.Role, it.Mode), v.done(it), v.names(it, 3),
+			wording.JoinedBy(" — ", v.result(it), v.whyFailed(it, seen)))
+		return wording.JoinedBy("\n  The agent said: ", text+" · "+v.spentOn(it), v.Text(wording.Spoken(it), 240))
+	}), len(its))
 }
 
 // whyFailed is why an iteration failed, or which of those that were seen before it failed by again.
@@ -208,40 +174,28 @@ func (w Words) names(it *loop.Iteration, most int) string {
 	}
 	files := slices.Clone(it.Commit.Files)
 	slices.SortStableFunc(files, func(a, b loop.FileChange) int { return b.Added + b.Deleted - a.Added - a.Deleted })
-	var names []string
-	for _, f := range files[:min(len(files), most)] {
-		names = append(names, w.Code(path.Base(f.Path), 40))
-	}
-	if more := len(files) + it.Commit.MoreFiles - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
+	names := safetext.Map(files[:min(len(files), most)], func(f loop.FileChange) string { return w.Code(path.Base(f.Path), 40) })
+	if len(files)+it.Commit.MoreFiles > most {
+		names = append(names, "…")
 	}
 	return ": " + strings.Join(names, ", ")
 }
 
 // attempts is the table of iterations that were judged, with the hash of each one's failure.
 func (w Words) attempts(judged []*loop.Iteration) string {
-	text := "| # | Gate | Error Hash | Strategy Shift |\n|---|------|------------|----------------|\n"
-	for _, it := range judged {
+	rows := safetext.Map(judged, func(it *loop.Iteration) []string {
 		gate, hash := "passed", "-"
 		if f := it.Failure(); f != nil {
 			gate, hash = w.Text(f.Check, 60), cmp.Or(w.Text(f.Hash, 16), "-")
 		}
-		text += wording.Row(fmt.Sprint(it.N), gate, hash, wording.Yes(wording.Shifted(it)))
-	}
-	return text
+		return []string{fmt.Sprint(it.N), gate, hash, wording.Yes(wording.Shifted(it))}
+	})
+	return wording.Table("| # | Gate | Error Hash | Strategy Shift |\n|---|------|------------|----------------|\n", rows, len(rows))
 }
 
 // errorHistory is the table of every attempt; of many the newest.
 func (v page) errorHistory() string {
-	its := judged(v.State)
-	if len(its) == 0 || v.history == 0 {
-		return ""
-	}
-	note := ""
-	if hidden := len(its) - v.history; hidden > 0 {
-		note = safetext.Count(hidden, "earlier attempt") + " not shown\n\n"
-		its = its[hidden:]
-	}
+	its, note := newest(judged(v.State), v.most(50), "attempt")
 	return note + v.attempts(its)
 }
 
@@ -261,11 +215,7 @@ func (v View) commit(it *loop.Iteration) string {
 	if it.Commit == nil || it.Commit.Empty || !commitID.MatchString(it.Commit.SHA) {
 		return ""
 	}
-	shown := "`" + it.Commit.SHA[:7] + "`"
-	if v.ServerURL == "" || v.Repo == "" {
-		return shown
-	}
-	return wording.Link(shown, v.ServerURL+"/"+v.Repo+"/commit/"+it.Commit.SHA)
+	return wording.Link("`"+it.Commit.SHA[:7]+"`", v.Address("commit/"+it.Commit.SHA))
 }
 
 // spentOn is the time, the money and the tokens of an iteration.
