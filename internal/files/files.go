@@ -58,12 +58,12 @@ func Create(root *os.Root, name, content string) (made bool, err error) {
 
 // ReplaceIn puts a file in the place of another in one step, so that a kill leaves the old one or the new one.
 func ReplaceIn(root *os.Root, name, content string) error {
-	temp := beside(name)
-	if _, err := Create(root, temp, content); err != nil {
-		return err
+	err := root.MkdirAll(path.Dir(name), 0o755)
+	if err == nil {
+		err = replace(root, name, []byte(content), 0o644)
 	}
-	if err := root.Rename(temp, name); err != nil {
-		return errors.Join(invalid.Errorf("writing %s: %w", name, Advise(err)), root.Remove(temp))
+	if err != nil {
+		return invalid.Errorf("writing %s: %w", name, Advise(err))
 	}
 	return nil
 }

@@ -14,35 +14,32 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-const whatNowIs = "**What now:** "
-
 // whatNow says what the bot needs, from whom, and how to stop it or to continue. No one is mentioned by it.
-func (v View) whatNow() string { return advice{v}.whatNow() }
+func (v View) whatNow() string { return wording.Labeled(advice{v}.whatNow()) }
 
 // advice is a view that says what a person can do about its run.
 type advice struct{ View }
 
-func (v advice) whatNow() string {
+// whatNow is that behind a name; text is empty if no one has to do anything.
+func (v advice) whatNow() (name, text string) {
+	name = "What now"
 	s := v.State
 	switch {
 	case s.End == nil && v.local():
-		return ""
+		return name, v.shown("ralph cancel") + " stops it; what is done so far is kept."
 	case s.End == nil:
-		return "**To stop it:** " + v.howToStop() + "; what is done so far is kept."
+		return "To stop it", v.howToStop() + "; what is done so far is kept."
 	case v.local():
-		return v.whatNowLocally()
+		return name, v.whatNowLocally()
 	case s.Start.DryRun:
-		return whatNowIs + "read the change in the report; nothing of it is on GitHub, and only a run without " +
-			v.shown("dry_run") + " brings it there."
+		return name, "read the change in the report; nothing of it is on GitHub, and only a run without " + v.shown("dry_run") +
+			" brings it there."
 	}
-	next := v.nextStep()
+	text = v.nextStep()
 	if e := s.End.Outcome; !v.Ways.Work(event.Commented) && e != loop.Done && e != loop.Refused {
-		next = wording.JoinedBy(" ", next, v.withoutComments())
+		text = wording.JoinedBy(" ", text, v.withoutComments())
 	}
-	if next != "" {
-		return whatNowIs + next
-	}
-	return ""
+	return name, text
 }
 
 // howToStop lists what stops a running run. The run itself checks whether its issue is closed.
@@ -60,8 +57,7 @@ func (v advice) howToStop() string {
 	if len(ways) == 0 {
 		return "cancel the workflow run"
 	}
-	last := len(ways) - 1
-	return wording.JoinedBy(", or ", strings.Join(ways[:last], ", "), ways[last])
+	return safetext.List(ways, "or")
 }
 
 // withoutComments says how to resume a run if no comment starts a job.
@@ -198,26 +194,25 @@ func (v advice) whatNowLocally() string {
 	switch s.End.Outcome {
 	case loop.Done:
 		if s.Branch().Name() == "" {
-			return whatNowIs + "read the change."
+			return "read the change."
 		}
-		return whatNowIs + "read the change and merge " + v.branch(s.Branch()) + "."
+		return "read the change and merge " + v.branch(s.Branch()) + "."
 	case loop.Invalid:
 		if last := s.Last(); last != nil && last.Unfixable() != nil {
-			return whatNowIs + "fix what is named above; then " + v.again() + " resumes with the same work."
+			return "fix what is named above; then " + v.again() + " resumes with the same work."
 		}
-		return whatNowIs + "fix what is named above, and run it again."
+		return "fix what is named above, and run it again."
 	case loop.Refused:
 		return ""
 	case loop.Waiting:
 		if list := v.State.ToAccept(); len(list) > 0 {
-			return whatNowIs + v.howToAccept(list)
+			return v.howToAccept(list)
 		}
 		if s.Waits {
-			return whatNowIs + v.again() + " " + v.shown("--answer TEXT") + " answers, and resumes from here."
+			return v.again() + " " + v.shown("--answer TEXT") + " answers, and resumes from here."
 		}
 	}
-	next := v.again() + " resumes from here; with " + v.shown("--fresh") + " instead of " + v.shown("--resume") + " it starts over."
-	return whatNowIs + next
+	return v.Resume()
 }
 
 // moreBudget says how a run continues whose budget is used up. What a run may spend is counted from its last request;
@@ -341,11 +336,8 @@ func block(commands string) string {
 
 // grouped keeps a command of several parts together.
 func grouped(c string) string {
-	switch {
-	case strings.Contains(c, "\n"):
+	if strings.ContainsAny(c, "\n;|&#") {
 		return "sh -c " + wording.ShellWord(c)
-	case strings.ContainsAny(c, ";|&"):
-		return "(" + c + ")"
 	}
 	return c
 }
@@ -375,18 +367,16 @@ func Resuming(args []string) string {
 	return line
 }
 
-// sameAgain is said where no command is known.
-const sameAgain = "the same command with --resume"
-
-// Resume returns the command that resumes a run of the CLI, with more arguments, or says in words what it is.
-func (v View) Resume(more string) string {
-	return cmp.Or(safetext.OneLine(v.Clean(cmp.Or(v.Again, v.State.Start.Again))), sameAgain) + more
-}
-
-// again is Resume in a sentence.
-func (v advice) again() string {
-	if again := v.Resume(""); again != sameAgain {
+// again is the command that resumes a run of the CLI, or says in words what it is.
+func (v View) again() string {
+	if again := safetext.OneLine(v.Clean(cmp.Or(v.Again, v.State.Start.Again))); again != "" {
 		return v.shown(again)
 	}
 	return "the same command with " + v.shown("--resume")
+}
+
+// Resume says how to resume a run of the CLI, or to start over.
+func (v View) Resume() string {
+	return v.again() + " resumes from here; with " + v.shown("--fresh") + " instead of " + v.shown("--resume") +
+		" it starts over."
 }

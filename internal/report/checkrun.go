@@ -43,7 +43,7 @@ var conclusions = map[loop.Outcome]string{
 // CheckRunOf shows a run as a check run, with the places that the failing checks of its newest iteration name.
 func CheckRunOf(v View) CheckRun {
 	out := CheckRun{
-		Title: safetext.Shorten(sign(v.State)+" "+plain(wording.JoinedBy(": ", v.inPlain().outcome(), v.inPlain().cause())),
+		Title: safetext.Shorten(sign(v.State)+" "+plain(wording.JoinedBy(": ", v.InPlain().outcome(), v.InPlain().cause())),
 			200),
 		Summary:     v.fit(CommentLimit, page.checkSummary),
 		Text:        v.fit(CommentLimit, page.checkText),

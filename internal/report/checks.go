@@ -67,22 +67,20 @@ var ownNames = map[string]bool{
 	"weakened tests": true, "unfinished work": true,
 }
 
+var resultSigns = map[string]string{"skipped": "– skipped", "pass": "✅ pass", "warning": "⚠️ warning", "fail": "❌ fail"}
+
 func (w Words) verdict(c loop.Verdict) string {
+	sign, said := resultSigns[wording.Result(c)], cmp.Or(c.Skipped, c.Reason)
 	switch {
 	case c.Skipped != "":
-		return "– skipped: " + w.Text(c.Skipped, 120)
 	case c.Pass && c.Flaky:
-		return "✅ pass, ⚠️ flaky: it failed and passed on the same tree"
-	case c.Says():
-		return "✅ pass: " + w.Text(c.Reason, 300)
-	case c.Pass:
-		return "✅ pass"
+		return sign + ", ⚠️ flaky: it failed and passed on the same tree"
+	case c.Pass && !c.Says():
+		said = ""
 	case c.Waits:
-		return "⏳ waits: " + w.Text(c.Reason, 160)
-	case c.Severity == loop.Soft:
-		return "⚠️ warning: " + w.Text(c.Reason, 160)
+		sign = "⏳ waits"
 	}
-	return "❌ fail: " + w.Text(c.Reason, 160)
+	return wording.JoinedBy(": ", sign, w.Text(said, 300))
 }
 
 // Verified is what happened to one promise.

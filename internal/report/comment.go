@@ -81,7 +81,8 @@ func IssueLine(v View) string {
 	}
 	asks := ""
 	if e := v.State.End; e != nil && e.Outcome == loop.Waiting && v.State.Waits {
-		asks = " " + safetext.UpperFirst(v.nextInPlain())
+		_, next := advice{v}.whatNow()
+		asks = " " + safetext.UpperFirst(next)
 	}
 	lines := append([]string{fmt.Sprintf("%s — work and report are in %s.%s", v.headline(), where, asks)}, v.openHints()...)
 	return Marker(v.State.Start.Run) + "\n" + strings.Join(lines, "\n\n") + "\n"
@@ -156,8 +157,8 @@ func IterationComment(v View, n int) string {
 	return v.fit(CommentLimit, func(v page) string {
 		var p wording.Markdown
 		p.Line("%s", iterationMarker(v.State.Start.Run, n))
-		p.Line("### Iteration %s, %s", v.State.Of(n), v.who(it.Story, it.Role, it.Mode))
-		p.Part(v.result(it) + "; " + v.done(it) + ".")
+		p.Line("### Iteration %s, %s", v.State.Of(n), v.Who(it.Story, it.Role, it.Mode))
+		p.Part(v.Result(it) + "; " + v.done(it) + ".")
 		if said := wording.Spoken(it); strings.TrimSpace(said) != "" {
 			p.Part("The agent said:\n\n" + v.quote(said, v.most(1<<10)))
 		}

@@ -166,23 +166,6 @@ func usedUp(s loop.State, l loop.Limits) (names []string, issue bool) {
 	return names, false
 }
 
-// onIssue is what all that was ever done on the issue has cost, when that is more than what was spent now, or limited.
-func onIssue(s loop.State, l loop.Limits) string {
-	all, where := s.OnIssue(), " on this issue in all"
-	if s.Start.Issue == 0 {
-		where = " in all"
-	}
-	switch {
-	case l.IssueCostUSD > 0:
-		return fmt.Sprintf("%s of at most %s%s", wording.Dollars(all.CostUSD), wording.Dollars(l.IssueCostUSD), where)
-	case all == s.Spent():
-		return ""
-	case all.CostUSD > 0:
-		return wording.Dollars(all.CostUSD) + where
-	}
-	return wording.Tokens(all.Tokens()) + " tokens" + where
-}
-
 // waitingFor says what a run waits for.
 func waitingFor(s loop.State) string {
 	switch end := s.End; {

@@ -1,12 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 func runLink(s loop.State) string {
@@ -59,32 +61,32 @@ func (w Words) gitNotes(s loop.State) string {
 // gitTitle is the heading of gitNotes.
 const gitTitle = "What happened in git"
 
-// cost says what the run has spent, of how much where that is limited, and what its issue has cost in all; ""
-// when nothing is known and nothing limited.
+// cost says what the run has spent, what its issue has cost in all, and what they may; "" when nothing is known and
+// nothing limited.
 func (v View) cost() string {
 	s, l := v.State, v.Limits
-	spent := s.Spent()
-	text := wording.UsageText(spent)
-	if l.CostUSD > 0 || l.Tokens > 0 {
-		money, tokens := "", ""
-		if money = wording.Dollars(spent.CostUSD); l.CostUSD > 0 {
-			money += " of at most " + wording.Dollars(l.CostUSD)
-		} else if spent.CostUSD == 0 {
-			money = ""
-		}
-		if l.Tokens > 0 {
-			tokens = fmt.Sprintf("%s of at most %s tokens", wording.Tokens(spent.Tokens()), wording.Tokens(l.Tokens))
-		} else if spent.Tokens() > 0 {
-			tokens = wording.Tokens(spent.Tokens()) + " tokens"
-		}
-		text = wording.JoinedBy(" · ", money, tokens)
-	}
-	if text == "" && s.OnIssue() == (loop.Usage{}) {
-		return ""
-	}
-	name := "**Cost:** "
+	name, where, all, limits := "Cost", " on this issue in all", "", []string{}
 	if s.End == nil {
-		name = "**Cost so far:** "
+		name = "Cost so far"
 	}
-	return name + wording.JoinedBy("; ", text, onIssue(s, l))
+	if s.Start.Issue == 0 {
+		where = " in all"
+	}
+	if on := s.OnIssue(); on != s.Spent() {
+		all = cmp.Or(wording.UsageText(on), "nothing") + where
+	}
+	if l.CostUSD > 0 {
+		limits = append(limits, wording.Dollars(l.CostUSD))
+	}
+	if l.Tokens > 0 {
+		limits = append(limits, wording.Tokens(l.Tokens)+" tokens")
+	}
+	if l.IssueCostUSD > 0 {
+		limits = append(limits, wording.Dollars(l.IssueCostUSD)+where)
+	}
+	text := wording.JoinedBy("; ", wording.UsageText(s.Spent()), all)
+	if text == "" && len(limits) > 0 {
+		text = "nothing"
+	}
+	return wording.Labeled(name, wording.JoinedBy("; limit: ", text, safetext.And(limits)))
 }

@@ -36,58 +36,58 @@ func sign(s loop.State) string {
 }
 
 func (v View) runningLine() string {
-	s := v.State
-	switch last := s.Last(); {
-	case s.Pause != nil:
-		return fmt.Sprintf("Waiting until %s before iteration %d of %d", wording.Clock(s.Pause.Until), last.N,
-			s.MaxIterations)
-	case s.Turning != nil:
-		return wording.JoinedBy(": ", fmt.Sprintf("Working: iteration %d of %d", s.Turning.Iteration, s.MaxIterations),
-			v.step())
-	case last == nil:
-		return "Starting"
-	default:
-		return wording.JoinedBy(": ", fmt.Sprintf("Working: iteration %d of %d", last.N, s.MaxIterations), v.step())
+	s, n := v.State, 0
+	if last := s.Last(); last != nil {
+		n = last.N
 	}
+	if s.Turning != nil {
+		n = s.Turning.Iteration
+	}
+	switch {
+	case n == 0:
+		return "Starting"
+	case s.Pause != nil:
+		return fmt.Sprintf("Waiting until %s before iteration %d of %d", wording.Clock(s.Pause.Until), n, s.MaxIterations)
+	}
+	return wording.JoinedBy(": ", fmt.Sprintf("Working: iteration %d of %d", n, s.MaxIterations), v.step())
 }
 
-// now says in one sentence what a running run does at this moment.
-func (v View) now() string {
+// Doing says what a running run does at this moment, in a sentence without its end: "the coder implements US-001 since
+// 05:30 UTC".
+func (v View) Doing() string {
 	s := v.State
 	last := s.Last()
 	switch {
 	case s.Pause != nil:
 		return v.Text(s.Pause.Reason, 300)
-	case onFeedback(v.State):
-		who := "other workflows found"
-		if by := v.Code(s.Feedback.By, 60); by != "" {
-			who = by + " asked for"
-		}
-		return fmt.Sprintf("The agent works on what %s since %s.", who, wording.Clock(s.Turning.At))
 	case s.Turning != nil:
-		return fmt.Sprintf("The agent %s since %s.", wording.Doing(s.Turning.Mode, v.name(s.Turning.Story, 40)),
+		does := wording.Doing(s.Turning.Mode, v.name(s.Turning.Story, 40))
+		if onFeedback(s) {
+			does = "works on what " + wording.JoinedBy(" ", cmp.Or(v.Code(s.Feedback.By, 60), "other workflows"), "asked for")
+		}
+		return fmt.Sprintf("the %s %s since %s", cmp.Or(v.Text(string(s.Turning.Role), 20), "agent"), does,
 			wording.Clock(s.Turning.At))
 	case last == nil && !s.Baselined:
-		return "The checks run on the base commit first, to know what already fails."
+		return "the checks run on the base commit first, to know what already fails"
 	case last == nil:
-		return "The first iteration is about to begin."
+		return "the first iteration is about to begin"
 	case last.Commit == nil:
-		return "What the agent changed is being committed."
+		return "what the agent changed is being committed"
 	case !last.Judged:
-		return wording.Sentence(wording.JoinedBy(": ", "The checks run on what the agent changed", v.deciders(v.State, 5)))
+		return wording.JoinedBy(": ", "the checks run on what the agent changed", v.deciders(s, 5))
 	case last.Failure() != nil && last.N < s.MaxIterations:
-		return "The next iteration begins with what failed."
+		return "the next iteration begins with what failed"
 	case s.PlanDue:
-		return "The plan's file is fixed."
-	case s.Plan != nil && open(v.State) && last.N < s.MaxIterations:
-		return "The next iteration is about to begin."
+		return "the plan's file is fixed"
+	case s.Plan != nil && open(s) && last.N < s.MaxIterations:
+		return "the next iteration is about to begin"
 	}
-	return "The result is being written down."
+	return "the result is being written down"
 }
 
 // onFeedback reports whether the turn that runs is the first for what a review of people, or other workflows, asked for.
 func onFeedback(s loop.State) bool {
-	return s.Feedback != nil && s.Turning != nil && s.Turning.Mode == loop.ReviewFix && s.Turning.Iteration == s.Reopened+1
+	return s.Feedback != nil && s.Turning.Mode == loop.ReviewFix && s.Turning.Iteration == s.Reopened+1
 }
 
 // silent says since when a run that should be working has given no sign of life; "" when it has.
@@ -105,7 +105,7 @@ func (v View) silent() string {
 func (v View) details() string {
 	s := v.State
 	if s.End == nil {
-		return v.now()
+		return safetext.UpperFirst(wording.Sentence(v.Doing()))
 	}
 	return wording.JoinedBy(" ", v.why(), v.whereKept())
 }
@@ -133,12 +133,12 @@ func (v View) headline() string {
 
 // PlainOutcome is the outcome of a run, or what it does, and why, without Markdown.
 func PlainOutcome(v View) (outcome, cause string) {
-	v = v.inPlain()
+	v = v.InPlain()
 	return v.outcome(), v.cause()
 }
 
 // PlainTitle is what the run is about, on one line without Markdown; "" for a prompt.
-func (v View) PlainTitle() string { return v.inPlain().Text(v.State.Start.Title, mostCause) }
+func (v View) PlainTitle() string { return v.InPlain().Text(v.State.Start.Title, mostCause) }
 
 // outcome is the outcome of a run, or what it does, in a few words, and whether it has no sandbox.
 func (v View) outcome() string { return v.ended() + unboxed(v.State) }
@@ -161,36 +161,25 @@ func (v View) ended() string {
 		v.State.Start.DryRun = false
 		return "Dry run: " + v.outcome()
 	}
-	n := len(s.Iterations)
-	after := "after " + safetext.Count(n, "iteration")
-	if most := s.MaxIterations; most > 0 && s.End.Outcome.Limited() {
-		after = fmt.Sprintf("after %d of %s", n, safetext.Count(most, "iteration"))
+	n, o := len(s.Iterations), s.End.Outcome
+	words := cmp.Or(endWords[o], "Failed in ralph's own part, not in the work")
+	switch {
+	case o == loop.Waiting:
+		return waitingFor(s)
+	case o == loop.Interrupted && n == 0:
+		return words + " before the first iteration"
+	case o.Limited() && s.MaxIterations > 0:
+		return fmt.Sprintf("%s after %d of %s", words, n, safetext.Count(s.MaxIterations, "iteration"))
+	case o.Limited(), o == loop.Done, o == loop.Interrupted:
+		return words + " after " + safetext.Count(n, "iteration")
 	}
-	switch s.End.Outcome {
-	case loop.Done:
-		return "Done " + after
-	case loop.Capped:
-		return "Stopped " + after
-	case loop.Stuck:
-		return "Stuck " + after
-	case loop.Timeout:
-		return "Stopped by the time limit " + after
-	case loop.Budget:
-		return "Stopped by the budget " + after
-	case loop.Invalid:
-		return "Cannot run"
-	case loop.Waiting:
-		return waitingFor(v.State)
-	case loop.Interrupted:
-		if n == 0 {
-			return "Interrupted before the first iteration"
-		}
-		return "Interrupted " + after
-	case loop.Refused:
-		return "Refused"
-	}
-	return "Failed in ralph's own part, not in the work"
+	return words
 }
+
+// endWords are the outcomes in words.
+var endWords = map[loop.Outcome]string{loop.Done: "Done", loop.Capped: "Stopped", loop.Stuck: "Stuck",
+	loop.Timeout: "Stopped by the time limit", loop.Budget: "Stopped by the budget", loop.Invalid: "Cannot run",
+	loop.Interrupted: "Interrupted", loop.Refused: "Refused"}
 
 // cause is the reason for the outcome: what still fails after a limit, what passed if the run is done, otherwise the
 // reason of the run's end.
@@ -316,13 +305,13 @@ func (w Words) failureInBrief(f loop.Verdict) string {
 
 // Notice is how a run ended and what to do next in one line of plain text, for a log.
 func Notice(v View) string {
-	v = v.inPlain()
-	return wording.JoinedBy(". What now: ", wording.JoinedBy(": ", v.outcome(), v.cause()), v.nextInPlain())
+	v = v.InPlain()
+	return wording.JoinedBy(". What now: ", wording.JoinedBy(": ", v.outcome(), v.cause()), v.Next())
 }
 
 // EndText is what a console says when a run has ended, line by line in plain text: how, why, and what to do next.
 func EndText(v View) (lines []string) {
-	v = v.inPlain()
+	v = v.InPlain()
 	s := v.State
 	if s.End == nil {
 		return nil
@@ -362,15 +351,18 @@ func EndText(v View) (lines []string) {
 		add(plan.AtCap+" ", wording.Brief(v.Clean(strings.Join(ids, ", ")), 200))
 	}
 	lines = append(lines, v.openHints()...)
-	add("What now: ", v.nextInPlain())
+	add("What now: ", v.Next())
 	if o := s.End.Outcome; v.local() && o.Limited() && s.Start.Branch != "" {
 		add("Or take over: ", advice{v}.reproduce())
 	}
 	return lines
 }
 
-// nextInPlain is what to do next, without its heading.
-func (v View) nextInPlain() string { return strings.TrimPrefix(v.whatNow(), whatNowIs) }
+// Next is what to do about a run next, in plain text; "" for nothing.
+func (v View) Next() string {
+	_, next := advice{v.InPlain()}.whatNow()
+	return next
+}
 
 // why says which limit ended the run, where the headline does not; "" where it does.
 func (v View) why() string {

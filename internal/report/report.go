@@ -54,8 +54,8 @@ func (v View) onPull() View {
 	return v
 }
 
-// inPlain is a view whose text is no Markdown.
-func (v View) inPlain() View {
+// InPlain is a view whose text is no Markdown.
+func (v View) InPlain() View {
 	v.plain = true
 	return v
 }

@@ -32,7 +32,7 @@ func (v View) table(most int, short bool) string {
 		if v.Now.After(t.At) {
 			took = wording.Duration(v.Now.Sub(t.At))
 		}
-		rows = append(rows, []string{fmt.Sprint(t.Iteration), v.who(t.Story, t.Role, t.Mode), "⏳ agent works", took})
+		rows = append(rows, []string{fmt.Sprint(t.Iteration), v.Who(t.Story, t.Role, t.Mode), "⏳ agent works", took})
 	}
 	rule := "|"
 	for _, c := range cols {
@@ -46,8 +46,8 @@ func (v View) table(most int, short bool) string {
 func (v View) columns(short bool) []column {
 	cols := []column{
 		{"#", "--:|", func(it *loop.Iteration) string { return fmt.Sprint(it.N) }},
-		{"for", "---|", func(it *loop.Iteration) string { return v.who(it.Story, it.Role, it.Mode) }},
-		{"checks", "---|", v.result},
+		{"for", "---|", func(it *loop.Iteration) string { return v.Who(it.Story, it.Role, it.Mode) }},
+		{"checks", "---|", v.Result},
 		{"time", "--:|", func(it *loop.Iteration) string { return wording.Duration(wording.IterationTime(it)) }},
 	}
 	if short {
@@ -75,8 +75,8 @@ func (v View) columns(short bool) []column {
 	return append(cols, column{"began", "---|", func(it *loop.Iteration) string { return wording.Clock(it.At) }})
 }
 
-// who takes a turn and for what: the story, the role when there are several, and the mode.
-func (v View) who(story string, role task.Role, mode loop.Mode) string {
+// Who takes a turn and for what: the story, the role when there are several, and the mode.
+func (v View) Who(story string, role task.Role, mode loop.Mode) string {
 	if story != "" {
 		story = v.name(story, 40)
 	}
@@ -86,10 +86,10 @@ func (v View) who(story string, role task.Role, mode loop.Mode) string {
 	return wording.JoinedBy(", ", story, v.Text(string(role), 20), v.Text(string(mode), 20))
 }
 
-// result is what the checks said of an iteration, in a sign and words.
-func (v View) result(it *loop.Iteration) string {
+// Result is what the checks said of an iteration, in a sign and words.
+func (v View) Result(it *loop.Iteration) string {
 	if !it.Judged {
-		return v.Unjudged(it)
+		return v.unjudged(it)
 	}
 	switch f := it.Failure(); {
 	case f != nil && f.Waits:
@@ -97,17 +97,7 @@ func (v View) result(it *loop.Iteration) string {
 	case f != nil:
 		return "❌ fail: " + v.Code(f.Check, 60)
 	}
-	passed, warned, skipped := 0, 0, 0
-	for _, c := range it.Verdicts {
-		switch {
-		case c.Skipped != "":
-			skipped++
-		case c.Pass:
-			passed++
-		default:
-			warned++
-		}
-	}
+	passed, warned, skipped := wording.Counts(it.Verdicts)
 	text := fmt.Sprintf("✅ pass: %d", passed)
 	if word := wording.Handed(it); word != "" {
 		text = fmt.Sprintf("%s; pass: %d", word, passed)
@@ -116,13 +106,13 @@ func (v View) result(it *loop.Iteration) string {
 		text += fmt.Sprintf(", %d skipped", skipped)
 	}
 	if warned > 0 {
-		text += fmt.Sprintf(", ⚠️ %s", safetext.Count(warned, "warning"))
+		text += ", ⚠️ " + safetext.Count(warned, "warning")
 	}
 	return text
 }
 
-// Unjudged is the result of an iteration that the checks have not judged.
-func (v View) Unjudged(it *loop.Iteration) string {
+// unjudged is the result of an iteration that the checks have not judged.
+func (v View) unjudged(it *loop.Iteration) string {
 	switch {
 	case v.State.End == nil && it.N == v.State.Last().N:
 		return "⏳ checks run"
@@ -141,8 +131,8 @@ func (v page) steps(told *loop.Verdict) string {
 		seen[told.Hash] = "the failure above"
 	}
 	return note + wording.Items(safetext.Map(its, func(it *loop.Iteration) string {
-		text := fmt.Sprintf("**%d, %s:** %s%s; %s", it.N, v.who(it.Story, it.Role, it.Mode), v.done(it), v.names(it, 3),
-			wording.JoinedBy(" — ", v.result(it), v.whyFailed(it, seen)))
+		text := fmt.Sprintf("**%d, %s:** %s%s; %s", it.N, v.Who(it.Story, it.Role, it.Mode), v.done(it), v.names(it, 3),
+			wording.JoinedBy(" — ", v.Result(it), v.whyFailed(it, seen)))
 		return wording.JoinedBy("\n  The agent said: ", text+" · "+v.spentOn(it), v.Text(wording.Spoken(it), 240))
 	}), len(its))
 }

@@ -13,13 +13,13 @@ func TestNow(t *testing.T) {
 	s := sample.Begin(nil)
 	see := func(want string) {
 		t.Helper()
-		if got := view(s).headline() + " — " + view(s).now(); got != want {
+		if got := view(s).headline() + " — " + view(s).details(); got != want {
 			t.Errorf("got %q\nwant %q", got, want)
 		}
 	}
 	see("🔄 Starting — The first iteration is about to begin.")
 	s.Turning(1, loop.Implement)
-	see("🔄 Working: iteration 1 of 5 — The agent writes the change since 05:30 UTC.")
+	see("🔄 Working: iteration 1 of 5 — The coder writes the change since 05:30 UTC.")
 	s.Turned(1, loop.Turn{Class: loop.OK})
 	see("🔄 Working: iteration 1 of 5 — What the agent changed is being committed.")
 	s.Committed(1, loop.FileChange{Path: "a"})
@@ -28,10 +28,10 @@ func TestNow(t *testing.T) {
 	s.Judged(1, sample.TestFailure)
 	see("🔄 Working: iteration 1 of 5 — The next iteration begins with what failed.")
 	s.Turning(2, loop.ReviewFix)
-	see("🔄 Working: iteration 2 of 5 — The agent works on what the reviewer asked for since 05:31 UTC.")
+	see("🔄 Working: iteration 2 of 5 — The coder works on what the reviewer asked for since 05:31 UTC.")
 	s.Add(loop.Record{Type: loop.Resumed, Resume: &loop.Resume{Feedback: &loop.Feedback{Text: "CI: test failed"}}})
 	s.Turning(2, loop.ReviewFix)
-	see("🔄 Working: iteration 2 of 5 — The agent works on what other workflows found since 05:31 UTC.")
+	see("🔄 Working: iteration 2 of 5 — The coder works on what other workflows asked for since 05:31 UTC.")
 }
 
 // A run whose process died says so, and what to do.
@@ -58,7 +58,7 @@ func TestReproduce(t *testing.T) {
 	}{
 		{"wip/x", []string{"go vet", "go test ./..."}, "go test ./...", fetched + " && go test ./..."},
 		{"wip/x", []string{"a", "b"}, "review", fetched + " && a && b"},
-		{"wip/x", []string{"a || b"}, "a || b", fetched + " && (a || b)"},
+		{"wip/x", []string{"a || b"}, "a || b", fetched + " && sh -c 'a || b'"},
 		{"wip/x", []string{"a\nb 'c'"}, "a\nb 'c'", fetched + ` && sh -c 'a
 b '\''c'\'''`},
 		{"x;$(rm)'", nil, "claim", `git fetch origin 'x;$(rm)'\''' && git checkout FETCH_HEAD`},

@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/html"
-	"github.com/ralph-loop/ralph/internal/report/status"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 )
@@ -215,7 +214,7 @@ func (st *story) view(a *asked, iterations int) (runView, error) {
 		v.Parts, v.Mood, v.Sign, v.Headline = parts, parts.Mood, parts.Sign, parts.Headline
 		v.Doing = ""
 		if !v.Ended {
-			v.Doing = safetext.UpperFirst(status.Doing(st.detail.View))
+			v.Doing = safetext.UpperFirst(st.detail.InPlain().Doing())
 		}
 		v.ToAccept = st.detail.State.ToAccept()
 		v.ToAccept = v.ToAccept[:min(len(v.ToAccept), mostAccept)]

@@ -35,18 +35,7 @@ const (
 	openFiles = 5
 )
 
-var (
-	hunkHead = regex.Lazy(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
-	bothName = regex.Lazy(`^diff --git (?:"?a/.*?"? )"?b/(.*?)"?$`)
-)
-
-// diffReader reads a unified diff of git's line by line. It counts the lines of each hunk, so that a removed line "--
-// a/x" is no header.
-type diffReader struct {
-	view     view
-	files    []file
-	old, new int // lines that the hunk still has
-}
+var bothName = regex.Lazy(`^(?:"?a/.*?"? )"?b/(.*?)"?$`)
 
 // diffFiles are the files of a diff, and one sentence on what is cut off.
 func (v view) diffFiles(text string) (files []file, note string) {
@@ -55,15 +44,13 @@ func (v view) diffFiles(text string) (files []file, note string) {
 		text = text[:strings.LastIndexByte(text[:DiffBytes], '\n')+1]
 		note = fmt.Sprintf("The diff is cut after %d KiB; the commit has all of it.", (len(text)+512)>>10)
 	}
-	r := diffReader{view: v}
-	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		r.take(line)
+	parts := strings.Split("\n"+strings.TrimRight(text, "\n"), "\ndiff --git ")[1:] // a line of a file has a sign before it
+	for _, part := range parts {
+		f := v.diffFile(strings.Split(part, "\n"))
+		f.Open = f.size <= openLines && len(parts) <= openFiles
+		files = append(files, f)
 	}
-	for i := range r.files {
-		f := &r.files[i]
-		f.Open = f.size <= openLines && len(r.files) <= openFiles
-	}
-	return r.files, note
+	return files, note
 }
 
 // WithoutSecrets is a diff without them, as it is otherwise. If a secret appears once invisible characters are removed,
@@ -76,90 +63,51 @@ func WithoutSecrets(diff string, redact func(string) string) string {
 	return redact(diff)
 }
 
-func (r *diffReader) take(line string) {
-	switch {
-	case strings.HasPrefix(line, "diff --git "):
-		name := ""
-		if m := bothName.FindStringSubmatch(line); m != nil {
-			name = m[1]
+// diffFile is one file of a diff: its names, what git says before the first hunk, and the hunks.
+func (v view) diffFile(lines []string) file {
+	f, name := file{Counted: true}, ""
+	if m := bothName.FindStringSubmatch(lines[0]); m != nil {
+		name = m[1]
+	}
+	begun := false
+	for _, line := range lines[1:] {
+		word, rest, _ := strings.Cut(line, " ")
+		switch begun = begun || word == "@@"; {
+		case word == "@@":
+			f.add("hunk", line)
+		case strings.HasPrefix(line, `\`), strings.HasPrefix(line, "[..."):
+			f.add("note", line)
+		case begun && strings.HasPrefix(line, "+"):
+			f.Added++
+			f.add("add", line)
+		case begun && strings.HasPrefix(line, "-"):
+			f.Deleted++
+			f.add("del", line)
+		case begun:
+			f.add("same", line)
+		case (word == "---" || word == "+++") && rest != "/dev/null":
+			_, name, _ = strings.Cut(unquoted(rest), "/")
+		case word == "rename" && strings.HasPrefix(rest, "to "):
+			name = unquoted(strings.TrimPrefix(rest, "to "))
+		case word == "rename":
+			f.noted("was " + v.brief(unquoted(strings.TrimPrefix(rest, "from ")), 150))
+		case word == "new" && strings.HasPrefix(rest, "file mode"):
+			f.noted("new")
+		case word == "deleted":
+			f.noted("deleted")
+		case word == "Binary":
+			f.noted("binary")
+			f.Counted = false
 		}
-		r.old, r.new = 0, 0
-		r.files = append(r.files, file{Counted: true})
-		r.name(name)
-	case len(r.files) == 0:
-	case r.old > 0 || r.new > 0:
-		r.content(line)
-	default:
-		r.header(line)
 	}
+	f.Name, f.Risk = v.brief(name, 200), wording.WhyRisky(name)
+	return f
 }
 
-// content is a line of a hunk.
-func (r *diffReader) content(line string) {
-	f := &r.files[len(r.files)-1]
-	switch {
-	case strings.HasPrefix(line, "+"):
-		r.new--
-		f.Added++
-		r.add("add", line)
-	case strings.HasPrefix(line, "-"):
-		r.old--
-		f.Deleted++
-		r.add("del", line)
-	case strings.HasPrefix(line, `\`), strings.HasPrefix(line, "[..."):
-		r.add("note", line)
-	default:
-		r.old--
-		r.new--
-		r.add("same", line)
-	}
-}
-
-// header is a line before a file's hunks, or between two of them.
-func (r *diffReader) header(line string) {
-	f := &r.files[len(r.files)-1]
-	word, rest, _ := strings.Cut(line, " ")
-	switch {
-	case hunkHead.MatchString(line):
-		m := hunkHead.FindStringSubmatch(line)
-		r.old, r.new = lineCount(m[1]), lineCount(m[2])
-		r.add("hunk", line)
-	case word == "---" && rest != "/dev/null":
-		r.name(strings.TrimPrefix(unquoted(rest), "a/"))
-	case word == "+++" && rest != "/dev/null":
-		r.name(strings.TrimPrefix(unquoted(rest), "b/"))
-	case word == "new":
-		f.Note = wording.JoinedBy(", ", f.Note, ifWord(strings.HasPrefix(rest, "file mode"), "new"))
-	case word == "deleted":
-		f.Note = wording.JoinedBy(", ", f.Note, "deleted")
-	case word == "rename" && strings.HasPrefix(rest, "from "):
-		f.Note = wording.JoinedBy(", ", f.Note, "was "+r.view.brief(unquoted(strings.TrimPrefix(rest, "from ")), 150))
-	case word == "rename":
-		r.name(unquoted(strings.TrimPrefix(rest, "to ")))
-	case word == "Binary":
-		f.Note, f.Counted = wording.JoinedBy(", ", f.Note, "binary"), false
-	case strings.HasPrefix(line, `\`), strings.HasPrefix(line, "[..."):
-		r.add("note", line)
-	}
-}
-
-func ifWord(so bool, word string) string {
-	if so {
-		return word
-	}
-	return ""
-}
-
-// name gives the present file its name, and why to look at it.
-func (r *diffReader) name(name string) {
-	f := &r.files[len(r.files)-1]
-	f.Name = r.view.brief(name, 200)
-	f.Risk = wording.WhyRisky(name)
-}
+func (f *file) noted(what string) { f.Note = wording.JoinedBy(", ", f.Note, what) }
 
 // add puts a line behind those of its kind.
-func (r *diffReader) add(kind, line string) {
-	f := &r.files[len(r.files)-1]
+func (f *file) add(kind, line string) {
 	f.size++
 	line = wording.LongLines(safetext.Revealed(line), lineRunes)
 	if n := len(f.Lines); n > 0 && f.Lines[n-1].Kind == kind {
@@ -167,18 +115,6 @@ func (r *diffReader) add(kind, line string) {
 		return
 	}
 	f.Lines = append(f.Lines, run{kind, line})
-}
-
-// lineCount is a hunk's number of lines, which git leaves out when it is 1.
-func lineCount(s string) int {
-	if s == "" {
-		return 1
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return 1 << 30
-	}
-	return n
 }
 
 // unquoted is a name as git quotes it when there is anything in it that a terminal might act upon.

@@ -140,7 +140,7 @@ func (d Detail) Iteration(n int) (template.HTML, error) {
 	if i < 0 {
 		return "", nil
 	}
-	return d.iteration(d.State.Iterations[i], everything, len(d.State.Iterations)-1-i)
+	return d.iteration(d.State.Iterations[i], true, len(d.State.Iterations)-1-i)
 }
 
 // made is what a part of the template writes; the first error is kept.
@@ -186,44 +186,30 @@ func mood(s loop.State) string {
 }
 
 // facts are the numbers and addresses at the top.
-func (v view) facts() (list []Fact) {
+func (v view) facts() (list facts) {
 	s := v.State
-	add := func(name, value, url string) {
-		if value != "" {
-			list = append(list, Fact{name, value, url})
-		}
-	}
 	if s.Start.Issue > 0 {
-		add("Issue", fmt.Sprintf("#%d", s.Start.Issue), v.at(fmt.Sprintf("issues/%d", s.Start.Issue)))
+		list.add("Issue", fmt.Sprintf("#%d", s.Start.Issue), v.at(fmt.Sprintf("issues/%d", s.Start.Issue)))
 	}
 	if s.Post.Pull > 0 {
-		add("Pull request", fmt.Sprintf("#%d", s.Post.Pull),
+		list.add("Pull request", fmt.Sprintf("#%d", s.Post.Pull),
 			cmp.Or(wording.Linkable(s.Post.PullURL), v.at(fmt.Sprintf("pull/%d", s.Post.Pull))))
 	}
 	if branch := v.brief(s.Kept().Name(), 120); branch != "" {
-		add("Branch", branch, v.at("tree/"+branch))
+		list.add("Branch", branch, v.at("tree/"+branch))
 	}
-	add("Iterations", s.Of(len(s.Iterations)), "")
-	add("Time", v.lasted(), "")
+	list.add("Iterations", s.Of(len(s.Iterations)), "")
+	list.add("Time", wording.Duration(s.At.Sub(s.StartedAt)), "")
 	if s.Usage.CostUSD > 0 {
-		add("Cost", wording.Dollars(s.Usage.CostUSD), "")
+		list.add("Cost", wording.Dollars(s.Usage.CostUSD), "")
 	}
 	if u := s.Usage; u.Tokens() > 0 {
-		add("Tokens", fmt.Sprintf("%s in, %s out", wording.Tokens(u.Input+u.CacheRead+u.CacheWrite),
+		list.add("Tokens", fmt.Sprintf("%s in, %s out", wording.Tokens(u.Input+u.CacheRead+u.CacheWrite),
 			wording.Tokens(u.Output)), "")
 	}
-	add("Agent", v.brief(path.Base(cmp.Or(s.Start.Agent, "–")), 60), "")
-	add("Asked by", v.brief(s.Start.Asked, 60), "")
-	add("Began", stamp(s.StartedAt), "")
-	add("Run", v.brief(s.Start.Run, 60), wording.Linkable(s.RunURL))
+	list.add("Agent", v.brief(path.Base(cmp.Or(s.Start.Agent, "–")), 60), "")
+	list.add("Asked by", v.brief(s.Start.Asked, 60), "")
+	list.add("Began", stamp(s.StartedAt), "")
+	list.add("Run", v.brief(s.Start.Run, 60), wording.Linkable(s.RunURL))
 	return list
-}
-
-// lasted is how long the run took, or takes.
-func (v view) lasted() string {
-	s := v.State
-	if s.StartedAt.IsZero() || !s.At.After(s.StartedAt) {
-		return ""
-	}
-	return wording.Duration(s.At.Sub(s.StartedAt))
 }

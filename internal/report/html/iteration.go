@@ -35,96 +35,72 @@ type iteration struct {
 // line is an iteration in one line.
 type line struct{ Sign, Mood, What, Result, Took, Changed string }
 
-// measure is how much of an iteration is shown.
-type measure int
-
-// From everything to what the record of an iteration is without outputs.
-const (
-	everything measure = iota
-	withoutDiff
-	withoutOutput
-)
-
-var lessThan = map[measure]string{
-	withoutDiff: "The page is full: the diff of this iteration is left out; its commit has it.",
-	withoutOutput: "The page is full: the diff and the outputs of this iteration are left out; its commit and the run's " +
-		"journal have them.",
-}
+// cut says what an iteration lacks for want of room.
+const cut = "The page is full: the diff and the outputs of this iteration are left out; its commit and the run's journal have them."
 
 // recent are the iterations that are open when they failed; the newest is open in any case.
 const recent = 10
 
 // shownIterations are the iterations as HTML, newest first, in at most limit bytes. The newest are shown whole. After
-// 75% of the room they are shown without diffs, then without outputs, and the rest is counted.
+// 75% of the room they are shown without diffs and outputs, and the rest is counted.
 func (d Detail) shownIterations(its []*loop.Iteration, limit int) (shown []template.HTML, hidden string, err error) {
-	used := 0
-	least := everything
+	used, whole := 0, true
 	for i, it := range slices.Backward(its) {
-		text, m, err := d.within(it, least, limit, used, len(its)-1-i)
+		text, err := d.iteration(it, whole, len(its)-1-i)
+		if err == nil && whole && used+len(text) > limit/4*3 {
+			whole = false
+			text, err = d.iteration(it, whole, len(its)-1-i)
+		}
 		if err != nil {
 			return nil, "", err
 		}
 		if used += len(text); used > limit {
 			return shown, fmt.Sprintf("The page is full: %s not shown.", safetext.Count(i+1, "earlier iteration")), nil
 		}
-		least = m
 		shown = append(shown, text)
 	}
 	return shown, "", nil
 }
 
-// within is an iteration with as much as there is room for, and never with more than least, which is what a newer one
-// had to do with.
-func (d Detail) within(it *loop.Iteration, least measure, limit, used, age int) (text template.HTML, m measure,
-	err error) {
-	for m = least; ; m++ {
-		if text, err = d.iteration(it, m, age); err != nil || m == withoutOutput {
-			return text, m, err
-		}
-		room := limit / 4 * 3
-		if m == withoutDiff {
-			room = limit / 8 * 7
-		}
-		if used+len(text) <= room {
-			return text, m, nil
-		}
-	}
-}
-
-// iteration is one of them as HTML; age counts those that came after it.
-func (d Detail) iteration(it *loop.Iteration, m measure, age int) (template.HTML, error) {
+// iteration is one of them as HTML, whole or without diff and outputs; age counts those that came after it.
+func (d Detail) iteration(it *loop.Iteration, whole bool, age int) (template.HTML, error) {
 	var b bytes.Buffer
-	if err := htmlTemplate().ExecuteTemplate(&b, "iteration", d.shape(it, m, age)); err != nil {
+	if err := htmlTemplate().ExecuteTemplate(&b, "iteration", d.shape(it, whole, age)); err != nil {
 		return "", fmt.Errorf("writing iteration %d: %w", it.N, err)
 	}
 	return template.HTML(b.String()), nil // made by the template of this very page
 }
 
-func (d Detail) shape(it *loop.Iteration, m measure, age int) iteration {
+func (d Detail) shape(it *loop.Iteration, whole bool, age int) iteration {
 	v := d.view()
-	mood := standing(it)
-	h := iteration{
-		N:    it.N,
-		line: line{moodSigns[mood], mood, v.purpose(it), v.ended(it), wording.Duration(total(it)), wording.Changed(it)},
-		Open: age == 0 || mood == "bad" && age < recent, Facts: v.iterationFacts(it), Less: lessThan[m],
-		Said: v.printed(wording.Spoken(it)),
+	h := iteration{N: it.N, line: v.line(it), Facts: v.iterationFacts(it), Less: cut, Prompt: Prompt{URL: d.Prompts[it.N].URL},
+		Said: v.brief(wording.Spoken(it), 300)}
+	h.Open = age == 0 || h.Mood == "bad" && age < recent
+	if whole {
+		h.Less, h.Prompt.Text, h.Said = "", v.printed(d.Prompts[it.N].Text), v.printed(wording.Spoken(it))
 	}
-	h.Prompt = Prompt{URL: d.Prompts[it.N].URL}
-	if m == everything {
-		h.Prompt.Text = v.printed(d.Prompts[it.N].Text)
-	}
-	if m == withoutOutput {
-		h.Said = v.brief(wording.Spoken(it), 300)
-	}
-	h.Checks, h.MoreChecks = v.checks(it, m)
+	h.Checks, h.MoreChecks = v.checks(it, whole)
 	if c := it.Commit; c != nil {
-		h.Files, h.DiffNote = d.files(it, m)
+		h.Files, h.DiffNote = d.files(it, whole)
 		if c.Plan != nil {
 			v.advanced(&h, *c.Plan)
 		}
 	}
 	return h
 }
+
+// line is an iteration in one line.
+func (v view) line(it *loop.Iteration) line {
+	mood, what := standing(it), v.InPlain().Who(it.Story, it.Role, it.Mode)
+	if wording.Shifted(it) {
+		what = wording.JoinedBy(", ", what, "after a strategy shift")
+	}
+	result := strings.TrimSpace(signs.Replace(v.InPlain().Result(it)))
+	return line{moodSigns[mood], mood, cmp.Or(what, "turn"), result, wording.Duration(total(it)), wording.Changed(it)}
+}
+
+// signs are those of Markdown: the page has its own, which are in every font.
+var signs = strings.NewReplacer("✅ ", "", "❌ ", "", "⏳ ", "", "⚠️ ", "", "↩️ ", "")
 
 // advanced adds what happened to the plan.
 func (v view) advanced(h *iteration, a loop.Advance) {
@@ -141,55 +117,32 @@ func (v view) advanced(h *iteration, a loop.Advance) {
 }
 
 // iterationFacts are the facts of an iteration, in a line each.
-func (v view) iterationFacts(it *loop.Iteration) (list []Fact) {
-	add := func(name, value, url string) {
-		if value != "" {
-			list = append(list, Fact{name, value, url})
-		}
-	}
-	add("For", v.aim(it), "")
-	add("Claim", v.claimLine(it), "")
+func (v view) iterationFacts(it *loop.Iteration) (list facts) {
+	list.add("Claim", v.claimLine(it), "")
 	if c := it.Commit; c != nil && !c.Empty && !c.Unchecked {
 		name, url := v.brief(c.SHA, 40), ""
 		if plainHash.MatchString(name) {
 			name, url = name[:min(len(name), 12)], v.at("commit/"+name)
 		}
-		add("Commit", name, url)
+		list.add("Commit", name, url)
 	}
 	if c := it.Commit; c != nil {
-		add("Note", v.brief(c.Note, 800), "")
+		list.add("Note", v.brief(c.Note, 800), "")
 	}
-	add("Began", stamp(it.At), "")
+	list.add("Began", stamp(it.At), "")
 	turn, checks, review := parted(it)
-	for _, t := range []Fact{{Name: "Agent", Value: wording.Duration(turn)},
-		{Name: "Checks", Value: wording.Duration(checks)},
-		{Name: "Review", Value: wording.Duration(review)}} {
-		if t.Value != "0s" {
-			list = append(list, t)
-		}
-	}
-	add("Spent", wording.UsageText(wording.Usage(it)), "")
-	add("Difference", wording.AgentUsage(it.Turn), "")
+	list.add("Agent", wording.Duration(turn), "")
+	list.add("Checks", wording.Duration(checks), "")
+	list.add("Review", wording.Duration(review), "")
+	list.add("Spent", wording.UsageText(wording.Usage(it)), "")
+	list.add("Difference", wording.AgentUsage(it.Turn), "")
 	if it.Turn.Tools > 0 {
-		add("Tools", fmt.Sprintf("%d used, %d of them failed", it.Turn.Tools, it.Turn.ToolErrors), "")
+		list.add("Tools", fmt.Sprintf("%d used, %d of them failed", it.Turn.Tools, it.Turn.ToolErrors), "")
 	}
 	return list
 }
 
 var plainHash = regex.Lazy(`^[0-9a-f]{7,64}$`)
-
-// aim is what an iteration was for, as a sentence without its end.
-func (v view) aim(it *loop.Iteration) string {
-	story := v.brief(it.Story, 40)
-	aim := "the agent " + wording.Doing(it.Mode, story)
-	if report.Roles(v.State) && it.Role != "" {
-		aim = "the " + v.brief(string(it.Role), 20) + " " + wording.Doing(it.Mode, story)
-	}
-	if wording.Shifted(it) {
-		aim += "; the run was stuck, and it was instructed to try another way"
-	}
-	return aim
-}
 
 // claimLine is what the agent said of its work, which proves nothing.
 func (v view) claimLine(it *loop.Iteration) string {
@@ -207,10 +160,10 @@ func (v view) claimLine(it *loop.Iteration) string {
 }
 
 // files are the changed files of an iteration, with their diff where there is one and room for it.
-func (d Detail) files(it *loop.Iteration, m measure) (list []file, note string) {
+func (d Detail) files(it *loop.Iteration, whole bool) (list []file, note string) {
 	v := d.view()
 	diff, ok := d.Diffs[it.N]
-	if m == everything && ok && strings.TrimSpace(diff.Text) != "" {
+	if whole && ok && strings.TrimSpace(diff.Text) != "" {
 		list, note = v.diffFiles(diff.Text)
 		return v.counted(list, it.Commit.Files), wording.JoinedBy(" ", note, v.brief(diff.Note, 300))
 	}
@@ -251,53 +204,38 @@ type finding struct{ Place, Message string }
 // mostChecks bounds what an iteration lists.
 const mostChecks = 50
 
-func (v view) checks(it *loop.Iteration, m measure) (list []check, more int) {
+func (v view) checks(it *loop.Iteration, whole bool) (list []check, more int) {
 	verdicts := it.Verdicts
 	if more = len(verdicts) - mostChecks; more > 0 {
 		verdicts = verdicts[:mostChecks]
 	}
 	for _, c := range verdicts {
-		list = append(list, v.check(c, it.Failure(), m))
+		list = append(list, v.check(c, it.Failure(), whole))
 	}
 	return list, max(more, 0)
 }
 
-func (v view) check(c loop.Verdict, failure *loop.Verdict, m measure) check {
-	h := check{
-		Name: v.brief(c.Check, 200), Reason: v.brief(c.Reason, 400), Took: wording.Duration(c.Duration),
-		OutputName: "What it printed",
-		Role:       v.brief(string(c.Role), 20),
-	}
+func (v view) check(c loop.Verdict, failure *loop.Verdict, whole bool) check {
+	h := check{Word: wording.Result(c), Name: v.brief(c.Check, 200), Reason: v.brief(cmp.Or(c.Skipped, c.Reason), 400),
+		Took: wording.Duration(c.Duration), OutputName: "What it printed", Role: v.brief(string(c.Role), 20)}
+	h.Mood = map[string]string{"skipped": "wait", "pass": "good", "warning": "warn", "fail": "bad"}[h.Word]
 	switch {
 	case c.Skipped != "":
-		h.Mood, h.Word, h.Reason, h.Took = "wait", "skipped", v.brief(c.Skipped, 400), ""
+		h.Took = ""
 	case c.Pass && c.Flaky:
 		h.Mood, h.Word, h.Reason = "warn", "flaky", "it failed and passed on the same tree"
-	case c.Pass:
-		h.Mood, h.Word = "good", "pass"
-	case c.Severity == loop.Soft:
-		h.Mood, h.Word = "warn", "warning"
-	default:
-		h.Mood, h.Word, h.Hash = "bad", "fail", v.brief(c.Hash, 16)
-		h.Open = failure != nil && failure.Check == c.Check
+	case h.Word == "fail":
+		h.Hash, h.Open = v.brief(c.Hash, 16), failure != nil && failure.Check == c.Check
 	}
 	h.Sign = moodSigns[h.Mood]
 	if reviews(c) {
 		h.OutputName, h.Prose = "What the reviewer said", true
 	}
-	if m < withoutOutput {
+	if whole {
 		h.Output = v.printed(c.Output)
 		for _, f := range c.Findings[:min(len(c.Findings), report.MostFindings)] {
-			h.Findings = append(h.Findings, finding{v.where(f), v.brief(wording.Said(f), 300)})
+			h.Findings = append(h.Findings, finding{v.brief(wording.Place(f), 150), v.brief(wording.Said(f), 300)})
 		}
 	}
 	return h
-}
-
-// where is where a finding is, as plain text.
-func (v view) where(f loop.Finding) string {
-	if f.File != "" && f.Line > 0 {
-		return fmt.Sprintf("%s:%d", v.brief(f.File, 150), f.Line)
-	}
-	return v.brief(cmp.Or(f.File, f.Test), 150)
 }

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -21,18 +19,13 @@ type timeline struct {
 
 // moment is a row of the timeline: an iteration, or something that happened between two.
 type moment struct {
-	at        time.Time
-	N         int    // of an iteration
-	Note      string // of anything else
-	Sign      string // how the iteration ended: "✓", "✗", "!" or "–"
-	Mood      string
-	What      string // mode, role and story
-	Result    string
-	Took      string
-	Spans     []span
-	Told      string // the spans in words
-	Time      string
-	Committed string
+	at    time.Time
+	N     int    // of an iteration
+	Note  string // of anything else
+	line         // how the iteration was
+	Spans []span
+	Told  string // the spans in words
+	Time  string
 }
 
 // span is a part of a bar, in thousandths of the longest iteration.
@@ -69,12 +62,7 @@ func (d Detail) timeline(its []*loop.Iteration) (t timeline) {
 }
 
 func (d Detail) moment(it *loop.Iteration, longest time.Duration) moment {
-	mood := standing(it)
-	m := moment{
-		at: it.At, N: it.N, Sign: moodSigns[mood], Mood: mood, What: d.view().purpose(it), Result: d.view().ended(it),
-		Took: wording.Duration(total(it)),
-		Time: wording.Clock(it.At), Committed: wording.Changed(it),
-	}
+	m := moment{at: it.At, N: it.N, line: d.view().line(it), Time: wording.Clock(it.At)}
 	turn, checks, review := parted(it)
 	x := 0
 	for _, part := range []struct {
@@ -94,40 +82,15 @@ func (d Detail) moment(it *loop.Iteration, longest time.Duration) moment {
 
 // standing is how an iteration ended, as a mood.
 func standing(it *loop.Iteration) string {
-	switch {
+	switch _, failed, _ := wording.Counts(it.Verdicts); {
 	case !it.Judged:
 		return "wait"
 	case it.Failure() != nil:
 		return "bad"
-	case failing(it.Verdicts) > 0:
+	case failed > 0:
 		return "warn"
 	}
 	return "good"
-}
-
-// ended is what the checks said of an iteration, in words.
-func (v view) ended(it *loop.Iteration) string {
-	if f := it.Failure(); it.Judged && f != nil {
-		return "failed: " + v.brief(f.Check, 80)
-	}
-	if !it.Judged {
-		return strings.TrimPrefix(plainWords(v.Unjudged(it)), "⏳ ")
-	}
-	passed, warned := passing(it.Verdicts), failing(it.Verdicts)
-	words := []string{handedWord(it), fmt.Sprintf("%d passed", passed)}
-	if skipped := len(it.Verdicts) - passed - warned; skipped > 0 {
-		words = append(words, fmt.Sprintf("%d skipped", skipped))
-	}
-	if warned > 0 {
-		words = append(words, safetext.Count(warned, "warning"))
-	}
-	return wording.JoinedBy(", ", words...)
-}
-
-// handedWord is what an iteration made of its story, without the sign.
-func handedWord(it *loop.Iteration) string {
-	_, word, _ := strings.Cut(wording.Handed(it), " ")
-	return word
 }
 
 // between are the things that happened to the run outside its iterations.
@@ -147,8 +110,8 @@ func (d Detail) between() (list []moment) {
 		case loop.Warned:
 			note = d.view().brief(r.Warning, 200)
 		case loop.Baselined:
-			note = fmt.Sprintf("The checks ran on the base commit: %d passed, %d failed", passing(r.Baseline),
-				failing(r.Baseline))
+			passed, failed, _ := wording.Counts(r.Baseline)
+			note = fmt.Sprintf("The checks ran on the base commit: %d passed, %d failed", passed, failed)
 		default:
 			continue
 		}
@@ -165,24 +128,6 @@ func waited(records []loop.Record) string {
 	return wording.Duration(records[1].At.Sub(records[0].At)) + ", "
 }
 
-func passing(verdicts []loop.Verdict) (n int) {
-	for _, c := range verdicts {
-		if c.Skipped == "" && c.Pass {
-			n++
-		}
-	}
-	return n
-}
-
-func failing(verdicts []loop.Verdict) (n int) {
-	for _, c := range verdicts {
-		if c.Skipped == "" && !c.Pass {
-			n++
-		}
-	}
-	return n
-}
-
 // resumed says with what another process resumed the run.
 func (v view) resumed(r loop.Resume) string {
 	text := ""
@@ -197,21 +142,6 @@ func (v view) resumed(r loop.Resume) string {
 	}
 	if f := r.Feedback; f != nil {
 		text += ", for what " + cmp.Or(v.brief(f.By, 60), "other workflows") + " asked to have changed"
-	}
-	return text
-}
-
-// purpose is what an iteration was for, in a few words.
-func (v view) purpose(it *loop.Iteration) string {
-	text := v.brief(cmp.Or(string(it.Mode), "turn"), 20)
-	if report.Roles(v.State) {
-		text = v.brief(string(it.Role), 20) + ", " + text
-	}
-	if it.Story != "" {
-		text = v.brief(it.Story, 40) + ", " + text
-	}
-	if wording.Shifted(it) {
-		text += ", after a strategy shift"
 	}
 	return text
 }

@@ -13,9 +13,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// plainWords takes back what made words inert in Markdown: names in a headline are escaped by the page.
-func plainWords(s string) string { return strings.NewReplacer("`", "", `\`, "").Replace(s) }
-
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -46,12 +43,7 @@ func (v view) printed(s string) string {
 }
 
 // at is an address below the repository's own; "" without one.
-func (v view) at(path string) string {
-	if v.ServerURL == "" || v.Repo == "" {
-		return ""
-	}
-	return wording.Linkable(v.ServerURL + "/" + v.Repo + "/" + path)
-}
+func (v view) at(path string) string { return wording.Linkable(v.Address(path)) }
 
 // Detail is a run with everything that is known of it, to be shown in full.
 type Detail struct {
@@ -86,6 +78,15 @@ var moodSigns = map[string]string{"good": "✓", "bad": "✗", "warn": "!", "wai
 
 // Fact is one of the facts at the top; URL is "" where there is nothing to link to.
 type Fact struct{ Name, Value, URL string }
+
+// facts are those that have a value.
+type facts []Fact
+
+func (f *facts) add(name, value, url string) {
+	if value != "" && value != "0s" {
+		*f = append(*f, Fact{name, value, url})
+	}
+}
 
 //go:embed html.html
 var htmlText string

@@ -209,56 +209,21 @@ func (st *RunStatus) turn(s loop.State) {
 
 // how says in which state the run is, what it does there, and what to do about it.
 func (st *RunStatus) how(v report.View) {
-	again := v.Resume("") + "  (--fresh instead starts over)"
 	s := v.State
+	st.Next = v.Next()
 	switch {
 	case s.End != nil:
 		st.State, st.Reason = string(s.End.Outcome), v.Redacted(s.End.Reason)
 		st.FailureBranch, st.Until = v.Redacted(s.End.FailureBranch), Moment{s.End.Until.UTC()}
-		st.Next = again
-		switch s.End.Outcome {
-		case loop.Done:
-			st.Next = "read the change"
-			if branch := s.Branch().Name(); branch != "" {
-				st.Next += ", and merge " + v.Redacted(branch)
-			}
-		case loop.Invalid:
-			st.Next = "fix what the reason names, and run it again"
-		case loop.Refused:
-			st.Next = ""
-		case loop.Waiting:
-			if open := s.ToAccept(); len(open) > 0 {
-				st.Next = fmt.Sprintf("%s  (to accept %s; all accepts everything)", v.Resume(" --accept NAME"),
-					v.Redacted(safetext.FirstN(loop.Names(open), 5)))
-			}
-		}
 	case !st.LockIsRun:
-		st.State, st.Reason, st.Next = "dead", "the process that worked on it is gone", again
+		st.State, st.Reason = "dead", "the process that worked on it is gone"
+		st.Next = v.InPlain().Resume()
 	case s.Pause != nil:
 		st.State, st.Reason, st.Until = "paused", v.Redacted(s.Pause.Reason), Moment{s.Pause.Until.UTC()}
-		st.Doing, st.Next = "waits, and resumes automatically", "ralph cancel stops it; what is done so far is kept"
+		st.Doing = "waits, and resumes automatically"
 	default:
-		st.State, st.Doing, st.Next = "running", Doing(v), "ralph cancel stops it; what is done so far is kept"
+		st.State, st.Doing = "running", v.InPlain().Doing()
 	}
-}
-
-// Doing says in a few words what a run does that is running: "the coder implements since 05:30 UTC".
-func Doing(v report.View) string {
-	s := v.State
-	last := s.Last()
-	switch {
-	case s.Turning != nil:
-		return fmt.Sprintf("the %s %s since %s", s.Turning.Role,
-			wording.Doing(s.Turning.Mode, wording.Brief(v.Redacted(s.Turning.Story), 40)),
-			wording.Clock(s.Turning.At))
-	case last == nil:
-		return "prepares the first iteration"
-	case last.Commit == nil:
-		return "commits what the agent changed"
-	case !last.Judged:
-		return "runs the checks on what the agent changed"
-	}
-	return "writes down what the checks said"
 }
 
 func standingStories(v report.View) []StandingStory {
@@ -281,16 +246,7 @@ func standingChecks(v report.View) []StandingCheck {
 		return list
 	}
 	for _, c := range it.Verdicts {
-		result := "fail"
-		switch {
-		case c.Skipped != "":
-			result = "skipped"
-		case c.Pass:
-			result = "pass"
-		case c.Severity == loop.Soft:
-			result = "warning"
-		}
-		said := StandingCheck{Check: v.Redacted(c.Check), Result: result, Reason: v.Redacted(cmp.Or(c.Skipped, c.Reason)),
+		said := StandingCheck{Check: v.Redacted(c.Check), Result: wording.Result(c), Reason: v.Redacted(cmp.Or(c.Skipped, c.Reason)),
 			Flaky: c.Flaky, Seconds: c.Duration.Seconds()}
 		if !c.Pass && c.Skipped == "" {
 			said.Hash = c.Hash

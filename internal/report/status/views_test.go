@@ -8,12 +8,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// view is a run of the bot as its reports see it.
+// view is a run of a laptop.
 func view(s *sample.Script) report.View {
-	return report.View{State: s.State, Now: s.At.Add(40 * time.Second), Words: report.Words{Phrase: "/ralph"},
-		Controls: report.Controls{Label: "ralph", Running: "ralph:running"},
-		Site: report.Site{ServerURL: "https://github.com", Repo: "alice/demo",
-			TokenNote: "Pushes made with GITHUB_TOKEN start no workflows; use an app's token for CI to run here."}}
+	return report.View{State: s.State, Now: s.At.Add(40 * time.Second), Words: report.Words{Phrase: "/ralph"}}
 }
 
 func hostile() report.View {
