@@ -287,35 +287,3 @@ func (w bench) repeat(name, begin, each string, times int, end string) {
 		w.Fatal(err)
 	}
 }
-
-// BenchmarkSecondSignal is how long it takes from the second signal until everything is gone: an agent that ignores
-// TERM, a child in a session of its own, and a daemon with a cleared environment that holds the agent's output.
-func BenchmarkSecondSignal(b *testing.B) {
-	w := newBench(b, `#!/bin/sh
-trap '' TERM INT
-setsid sh -c 'trap "" TERM INT; while :; do sleep 1; done' &
-env -i PATH="$PATH" setsid sh -c 'sh -c "trap \"\" TERM INT HUP; echo \$\$ > daemon; while :; do sleep 1; done" &' &
-while :; do sleep 1; done
-`, oneTrue)
-	for b.Loop() {
-		_ = os.Remove(filepath.Join(w.dir, "daemon"))
-		cmd := w.start(w.ralph, "run", "-p", "x", "--fresh", "-m", "1")
-		daemon := 0
-		for range 500 {
-			read, _ := os.ReadFile(filepath.Join(w.dir, "daemon"))
-			if daemon = number(string(read)); daemon > 0 {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		time.Sleep(200 * time.Millisecond)
-		begun := time.Now()
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		w.ended(cmd, 130)
-		b.ReportMetric(time.Since(begun).Seconds(), "s-to-gone")
-		if daemon == 0 || syscall.Kill(daemon, 0) == nil {
-			b.Fatalf("the daemon %d is alive", daemon)
-		}
-	}
-}

@@ -100,28 +100,6 @@ func TestInitOnATerminal(t *testing.T) { // S1-44
 	}
 }
 
-// TestInitLeftAtAnyQuestion presses Ctrl+C and Ctrl+D at each of the questions: nothing is written, exit code 130
-// (S1-28).
-func TestInitLeftAtAnyQuestion(t *testing.T) {
-	for key, name := range map[string]string{"\x03": "Ctrl+C", "\x04": "Ctrl+D"} {
-		for n, at := range questions() {
-			if !every && n != 1 {
-				continue
-			}
-			p := sitDown(t)
-			for _, line := range questions()[:n] {
-				p.sees(line[0])
-				p.types(line[1])
-			}
-			p.sees(at[0])
-			p.types(key)
-			if p.ends(130); p.exists(".ralph") {
-				t.Errorf("%s at %q: settings are written; the screen is:\n%s", name, at[0], p.stderr.String())
-			}
-		}
-	}
-}
-
 // TestInitBelowTheTop: the settings go to where a run looks for them, and only they go into git.
 func TestInitBelowTheTop(t *testing.T) {
 	p := begin(t, "init")

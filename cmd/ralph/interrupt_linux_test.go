@@ -369,7 +369,7 @@ func (w *work) setupThatHangs() {
 }
 
 // TestSignalsAtATerminal presses Ctrl-C once, and the step goes on as long as the person lets it; twice, and the next run
-// asks whether to go on.
+// asks whether to go on, and waits for nothing where the terminal closes then.
 func TestSignalsAtATerminal(t *testing.T) {
 	start := func() *work {
 		w := begin(t, "run", "-p", "x", "--agent", "./agent")
@@ -393,27 +393,18 @@ func TestSignalsAtATerminal(t *testing.T) {
 	}
 	w = start()
 	stop(w)
+	before := w.sh("ls -A . .ralph .ralph/runs")
 	w.run(true, "ralph", w.args...)
 	w.sees("is unfinished after 0 iterations. Resume or fresh? (R/f): ")
+	_ = w.terminal.Close()
+	if w.ends(130); w.sh("ls -A . .ralph .ralph/runs") != before {
+		t.Errorf("who leaves at the question leaves %s, and found %s", w.sh("ls -A . .ralph .ralph/runs"), before)
+	}
+	w.run(true, "ralph", w.args...)
+	w.sees("Resume or fresh? (R/f): ")
 	w.types("f\n")
 	w.says("working")
 	stop(w)
-}
-
-// TestStepFinishesAfterTheTerminalHasClosed: what the turn did in its grace counts.
-func TestStepFinishesAfterTheTerminalHasClosed(t *testing.T) {
-	t.Parallel()
-	w := begin(t, "run", "-p", "x", "--agent", "./agent")
-	w.write("agent", "#!/bin/sh\ntouch ready\nuntil [ -e go ]; do sleep 0.05; done\necho finished\n")
-	w.run(true, "ralph", w.args...)
-	w.waitFor("the agent", func() bool { return w.exists("ready") })
-	_ = w.terminal.Close()
-	w.sh("sleep 0.5; touch go")
-	w.ends(130)
-	if got := w.sh("cat .ralph/runs/*/journal.jsonl"); !strings.Contains(got, `"class":"ok"`) ||
-		!strings.Contains(got, `"outcome":"interrupted"`) {
-		t.Errorf("the journal is:\n%s", got)
-	}
 }
 
 // inJob makes a job of GitHub's that works on an issue. Its agent may be another user, who has to get to the directory.
@@ -480,51 +471,6 @@ func TestIgnoredSignalsStayIgnored(t *testing.T) {
 			w.ends(0)
 			if strings.Contains(w.stderr.String(), "Received signal") {
 				t.Errorf("it said:\n%s", w.stderr.String())
-			}
-		})
-	}
-}
-
-// TestQuestionsAreLeftAtOnce: at "Resume or fresh?" there is nothing to wait for.
-func TestQuestionsAreLeftAtOnce(t *testing.T) {
-	prompt := []string{"run", "-p", "x", "--agent", "./agent"}
-	issue := []string{"run", "--issue", "issue.md", "--agent", "./agent", "--skip-review"}
-	for name, c := range map[string]struct {
-		args  []string
-		clone bool
-		leave func(w *work)
-	}{
-		"Ctrl-C, of a prompt":      {prompt, false, func(w *work) { w.types("\x03") }},
-		"SIGTERM, of an issue":     {issue, true, func(w *work) { w.send(syscall.SIGTERM) }},
-		"the terminal of an issue": {issue, true, func(w *work) { _ = w.terminal.Close() }},
-		"Ctrl-C, of a list of tasks": {[]string{"run", "--tasks", "tasks", "--agent", "./agent", "--skip-review"}, true,
-			func(w *work) { w.types("\x03") }},
-	} {
-		if !every && name != "Ctrl-C, of a prompt" && name != "SIGTERM, of an issue" {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := begin(t, c.args...)
-			if c.clone {
-				w.inClone()
-			}
-			w.write("agent", "#!/bin/sh\ntouch "+w.dir+"/ready\nexec sleep 600\n")
-			w.run(false, "ralph", w.args...)
-			w.waitFor("the agent", func() bool { return w.exists("ready") })
-			w.send(syscall.SIGTERM)
-			w.send(syscall.SIGTERM)
-			w.says("Received signal")
-			w.send(syscall.SIGTERM)
-			w.ends(130)
-			before := w.sh("ls -A . .ralph .ralph/runs")
-
-			w.run(true, "ralph", w.args...)
-			w.says("is unfinished after 0 iterations. Resume or fresh? (R/f): ")
-			c.leave(w)
-			w.ends(130)
-			if after := w.sh("ls -A . .ralph .ralph/runs"); after != before {
-				t.Errorf("the files were\n%s\nand are\n%s", before, after)
 			}
 		})
 	}
@@ -599,25 +545,6 @@ func TestHungOutput(t *testing.T) {
 	w.send(syscall.SIGTERM)
 	w.sh("rm -f .ralph.lock") // the next run takes it over
 	w.ends(130)
-}
-
-// TestSupervisedRunThatDoesNotEnd: what does not end when its supervisor asks for it is killed with it; the run within
-// has heard one signal.
-func TestSupervisedRunThatDoesNotEnd(t *testing.T) {
-	rare(t)
-	t.Parallel()
-	w := begin(t, "supervise", "--task-dir", "task", "--", "ralph", "run", "-p", "x", "--agent", "./agent")
-	w.write("task/keep", "")
-	w.start(false)
-	w.send(syscall.SIGTERM)
-	w.says("Waiting for attempt 1 of 100 to end")
-	w.storm()
-	w.sh("rm -f .ralph.lock") // the run was killed: the next one takes over what it held
-	w.ends(130)
-	if got := w.stderr.String(); strings.Count(got, "Received signal") != 2 ||
-		strings.Contains(got, "Stopping the agent's turn") {
-		t.Errorf("it said:\n%s", got)
-	}
 }
 
 // TestSupervisedTurnIsToldTruly: a supervisor that is stopped asks the agent to end, too. The run says so, and not that

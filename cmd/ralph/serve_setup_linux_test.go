@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -165,34 +164,6 @@ func TestServeSetup(t *testing.T) {
 	alice.sees(200, []string{"Add &lt;b&gt;new.txt", "done"}, title)
 	mallory.open(s.url + run)
 	mallory.sees(404, nil, "new.txt", "alice/demo")
-	alice.open(s.url + "/deliveries")
-	alice.sees(200, []string{"issues.labeled", "handed on"})
-	alice.open(s.url + "/setup")
-	alice.submit("/setup/secret", nil)
-	alice.sees(200, []string{"The one before it counts for another hour"})
-	another := s.hub.AddIssue("alice", "demo", fake.Issue{Title: "Another", Body: "It is missing.", Author: "alice"})
-	s.hub.Label("alice", "demo", another, "other", "alice")
-	s.until("a delivery with the new secret", func() bool {
-		return strings.Contains(s.log(), fmt.Sprintf("subject=#%d step=", another))
-	})
-	alice.open(s.url + "/deliveries")
-	alice.open(s.url + link(t, alice.page, "/deliveries/"))
-	alice.submit("/redeliver", nil)
-	alice.open(s.url + "/audit")
-	alice.sees(200, []string{"gave the webhook a new secret", "had a delivery decided again"})
-	alice.sees(200, []string{"alice</td>", "created the App"})
-	mallory.open(s.url + "/audit")
-	mallory.sees(200, nil, "secret", "delivery")
-	s.hub.SetPrivate("alice", "demo", false)
-	s.hub.AddUser("sam", false)
-	sam := signedIn(t, s, "sam", run)
-	sam.sees(200, []string{"Add &lt;b&gt;new.txt", "ralph/issue-", "Everyone can see that this run exists"}, "id=\"output\"", "$")
-	s.hub.Fail(fake.Fault{Match: "GET /repos/alice/*", Status: 502, Times: -1})
-	s.hub.Fail(fake.Fault{Match: "GET /user/installations/...", Status: 502, Times: -1})
-	for _, path := range []string{"/", "/repositories/alice/other"} {
-		sam.open(s.url + path)
-		sam.sees(503, []string{"GitHub doesn&#39;t answer; trying again"}, "new.txt")
-	}
 }
 
 // link is the first link of a page below a path.

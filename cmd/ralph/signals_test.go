@@ -65,12 +65,15 @@ func TestInterruption(t *testing.T) {
 		where    surroundings
 		attended bool
 		finishes bool
+		endless  bool // the step has no time limit
 		first    syscall.Signal
 		atOnce   bool // hard is done without a second signal
 		says     string
 	}{
 		"a person lets the step go on": {attended: true, finishes: true, first: syscall.SIGINT,
 			says: "for at most 1h; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
+		"a step without an end": {attended: true, finishes: true, endless: true, first: syscall.SIGINT,
+			says: "Waiting for the turn to end, which has no time limit; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
 		"a person sends SIGQUIT": {attended: true, finishes: true, first: syscall.SIGQUIT,
 			says: "for at most 1h; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
 		"the person's terminal closes": {attended: true, finishes: true, first: syscall.SIGHUP,
@@ -91,7 +94,11 @@ func TestInterruption(t *testing.T) {
 			if c.finishes {
 				hard = i.hardContext()
 			}
-			defer loop.BeginStep(hard, "the turn", time.Hour)()
+			limit := time.Hour
+			if c.endless {
+				limit = 0
+			}
+			defer loop.BeginStep(hard, "the tu\x1b[1mrn", limit)()
 			signals := make(chan os.Signal)
 			defer close(signals)
 			go i.follow(signals)
@@ -202,27 +209,5 @@ func TestNoticesKeepNobodyWaiting(t *testing.T) {
 	signals <- syscall.SIGINT
 	if !within(hard, 20*time.Second) {
 		t.Error("the second signal does not end hard")
-	}
-}
-
-// TestWaitingNotice: a limit that comes before the end of the grace is what is told.
-func TestWaitingNotice(t *testing.T) {
-	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	for _, c := range []struct {
-		limit, grace time.Duration
-		want         string
-	}{
-		{0, untilSecond, "which has no time limit; a second Ctrl-C stops it"},
-		{time.Minute, jobGrace, "for at most 30s; then, or at a second signal, it is stopped"},
-		{20 * time.Second, jobGrace, "for at most 20s; then, or at a second signal, it is stopped"},
-	} {
-		step := loop.RunningStep{Name: "the check make\x1b[1m test"}
-		if c.limit > 0 {
-			step.Deadline = at.Add(c.limit)
-		}
-		want := "Waiting for the check make test to end, " + c.want + ", and what is left of it after 5s is killed.\n"
-		if got := waitingNotice(step, c.grace, 5*time.Second, at); got != want {
-			t.Errorf("%s, %s: %q, want %q", c.limit, c.grace, got, want)
-		}
 	}
 }
