@@ -12,67 +12,59 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// TestCommitMessage: a subject has 72 characters and a trailer a line, in which nothing of an issue's text acts; and
-// nobody becomes a co-author by a name that is none.
-func TestCommitMessage(t *testing.T) {
-	line := regexp.MustCompile(`^[A-Z][A-Za-z-]+: \S[^@#]*$`)
-	for _, tt := range []struct{ title, asked, host, want, author string }{
-		{"", "alice", "github.com", "ralph: issue-42 (iteration 2)", "alice <alice@users.noreply.github.com>"},
-		{"closes alice/demo#3, GH-4, https://github.com/a/b/issues/5", "dependabot[bot]", "ghe.example.com",
-			"ralph: closes alice/demo3, 4, (link) (iteration 2)", "dependabot[bot] <dependabot[bot]@users.noreply.ghe.example.com>"},
-		{"##12 @@x", "alice", "a b", "ralph: 12 x (iteration 2)", ""},
-		{"x [skip ci] y", "", "github.com", "ralph: x (skip ci) y (iteration 2)", ""},
-		{"x\n\nCo-authored-by: Eve <eve@example.com>", "x\nFixes: #1", "github.com",
-			"ralph: x Co-authored-by: Eve eveexample.com (iteration 2)", ""},
-		{"Добавить приветствие", "@eve", "github.com", "ralph: Добавить приветствие (iteration 2)", ""},
-		{strings.Repeat("long ", 30), "a>", "github.com", "ralph: long long long long long long long long long long… (iteration 2)", ""},
-	} {
-		s := loop.State{Start: loop.Start{Task: "issue-42", Run: "r @eve\nFixes: #1", Assignment: loop.Assignment{Title: tt.title}, Asked: tt.asked}}
-		message := CommitMessage(s, loop.Iteration{N: 2, Mode: "m\nX: y"}, tt.host)
-		subject, rest, _ := strings.Cut(message, "\n")
-		if subject != tt.want || utf8.RuneCountInString(subject) > 72 {
-			t.Errorf("%q\n got %q\nwant %q", tt.title, subject, tt.want)
-		}
-		trailers, author, _ := strings.Cut(strings.Trim(rest, "\n"), "\nCo-authored-by: ")
-		if author != tt.author {
-			t.Errorf("asked by %q: the co-author is %q, want %q", tt.asked, author, tt.author)
-		}
-		lines := strings.Split(trailers, "\n")
-		if len(lines) != 4 || slices.ContainsFunc(lines, func(l string) bool { return !line.MatchString(l) }) {
-			t.Errorf("the trailers are %q", lines)
-		}
-	}
-}
+var trailerLine = regexp.MustCompile(`^Ralph-[A-Z][a-z]+: [^@#\[]*$|^Co-authored-by: \S+ <\S+@users\.noreply\.[a-z.]+>$`)
 
-// TestChecksOfACommit: a commit names what judges it, in one line in which nothing refers to anything.
-func TestChecksOfACommit(t *testing.T) {
-	many := make([]string, 50)
-	for i := range many {
-		many[i] = strings.Repeat("x", 50)
+// foreignCommits are messages of commits with texts of others in them: a subject has 72 characters and a trailer a line,
+// in which nothing of theirs acts; and no one becomes a co-author by a name that is none. Subjects of a plan name the
+// story in brackets (S4-94), and a rejection in the last review is an approval at the cap, before the harness has
+// written it down, too.
+func foreignCommits(t *testing.T) string {
+	t.Helper()
+	const eve = "x\n\nCo-authored-by: Eve <eve@example.com>"
+	titled := func(title, asked string) loop.Start {
+		return loop.Start{Task: "issue-42", Run: "r @eve\nFixes: #1", Assignment: loop.Assignment{Title: title}, Asked: asked}
 	}
-	for _, tt := range []struct {
-		start loop.Start
-		plan  bool
-		want  string
+	var all strings.Builder
+	add := func(s loop.State, it loop.Iteration, host string) {
+		message := CommitMessage(s, it, host)
+		subject, rest, _ := strings.Cut(message, "\n")
+		if utf8.RuneCountInString(subject) > maxSubject || strings.ContainsAny(subject, "@#<") || strings.Contains(subject, "[skip") {
+			t.Errorf("the subject %q", subject)
+		}
+		for _, line := range strings.Split(strings.TrimSpace(rest), "\n") {
+			if !trailerLine.MatchString(line) {
+				t.Errorf("%q has the trailer %q", message, line)
+			}
+		}
+		all.WriteString(message + "\n")
+	}
+	for _, c := range [][3]string{{"", "alice", "github.com"},
+		{"closes alice/demo#3, GH-4, https://github.com/a/b/issues/5", "dependabot[bot]", "ghe.example.com"},
+		{"##12 @@x", "alice", "a b"}, {"x [skip ci] y", "", "github.com"}, {eve, "x\nFixes: #1", "github.com"},
+		{"Добавить приветствие", "@eve", "github.com"}, {strings.Repeat("long ", 30), "a>", "github.com"}} {
+		add(loop.State{Start: titled(c[0], c[1])}, loop.Iteration{N: 2, Mode: "m\nX: y"}, c[2])
+	}
+	for _, start := range []loop.Start{{Checks: []string{"make lint", "make test"}, Review: true},
+		{Assignment: loop.Assignment{Pipeline: []task.Role{task.Coder, task.Reviewer, task.QA}}, Review: true},
+		{Checks: []string{eve, "sh -c '@alice #12 [skip ci]'"}}, {Checks: slices.Repeat([]string{strings.Repeat("x", 50)}, 50)}} {
+		add(loop.State{Start: start}, loop.Iteration{N: 1}, "github.com")
+	}
+	for _, c := range []struct {
+		id, title string
+		mode      loop.Mode
+		reviews   int
+		advance   *loop.Advance
 	}{
-		{loop.Start{Checks: []string{"make lint", "make test"}, Review: true}, false, "make lint, make test, review"},
-		{loop.Start{Checks: []string{"make test"}, Review: true}, true, "make test"},
-		{loop.Start{Assignment: loop.Assignment{Pipeline: []task.Role{task.Coder, task.Reviewer, task.QA}}, Review: true}, false, "review, qa"},
-		{loop.Start{Checks: []string{"echo hi\nCo-authored-by: Eve <eve@example.com>", "sh -c '@alice #12 [skip ci]'"}},
-			false, "echo hi Co-authored-by: Eve eveexample.com, sh -c 'alice 12 (skip ci)'"},
-		{loop.Start{Checks: many}, false, strings.Join(many[:3], ", ") + ", " + strings.Repeat("x", 43) + "…"},
+		{"US-001", "", loop.Implement, 0, nil}, {"US-001", "fixes #12 for @alice\n\nFixes: #1", loop.Implement, 0, nil},
+		{"US-001", strings.Repeat("long ", 30), loop.Implement, 0, nil}, {"skip ci", "x", loop.Implement, 0, nil},
+		{"#12 @bob\nX: y", "x", loop.Implement, 0, nil}, {"US-001", "x", loop.Review, 3, &loop.Advance{Opinion: &plan.Opinion{}}},
+		{"US-001", "x", loop.Review, 4, &loop.Advance{Opinion: &plan.Opinion{Feedback: "no"}}},
+		{"US-001", "x", loop.Review, 0, &loop.Advance{Stories: []plan.Story{{ID: "US-001", ReviewStatus: plan.ChangesRequested}}}},
+		{"US-001", "x", loop.Review, 0, nil},
 	} {
-		s := loop.State{Start: tt.start}
-		if tt.plan {
-			s.Plan = &plan.Plan{}
-		}
-		got := checksOf(s)
-		if got != tt.want || utf8.RuneCountInString(got) > mostJudges {
-			t.Errorf("%+v is %q, want %q", tt.start, got, tt.want)
-		}
-		if message := CommitMessage(s, loop.Iteration{N: 1}, "github.com"); strings.Contains(message,
-			"\nRalph-Checks: "+got+"\n") != (got != "") {
-			t.Errorf("%q in %q", got, message)
-		}
+		add(loop.State{Start: loop.Start{Task: "t", Run: "r", Checks: []string{"make test"}, Review: true}, Plan: &plan.Plan{Stories: []plan.Story{
+			{ID: c.id, Title: c.title, ReviewStatus: plan.NeedsReview, ReviewCount: c.reviews}}}},
+			loop.Iteration{N: 1, Mode: c.mode, Story: c.id, Commit: &loop.Commit{Plan: c.advance}}, "github.com")
 	}
+	return all.String()
 }

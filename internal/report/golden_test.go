@@ -79,7 +79,9 @@ func TestGolden(t *testing.T) {
 		"commit.txt":       CommitMessage(done().State, *done().State.Last(), "github.com"),
 		"commit-hostile.txt": CommitMessage(hostile().State, loop.Iteration{N: 1, Mode: "x\nCo-authored-by: y"},
 			"github.com"),
-		"failure-commit.txt": FailureCommitMessage(capped().State),
+		"failure-commit.txt":  FailureCommitMessage(capped().State),
+		"commits-foreign.txt": foreignCommits(t),
+		"texts-foreign.txt":   foreignTexts(t),
 
 		"plan-running.md":         Comment(planRunning()),
 		"plan-reviewing.md":       Comment(planReviewing()),

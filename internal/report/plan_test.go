@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -33,44 +32,6 @@ func planCommits() string {
 		b.WriteString(CorrectionMessage(state) + "\n")
 	}
 	return b.String()
-}
-
-// Subjects name the story in brackets (S4-94), within 72 characters, and nothing that a plan says acts in them. A
-// rejection in the last review is an approval at the cap, before the harness has written it down, too.
-func TestStorySubject(t *testing.T) {
-	for _, tt := range []struct {
-		id, title string
-		mode      loop.Mode
-		reviews   int
-		advance   *loop.Advance
-		want      string
-	}{
-		{"US-001", "", loop.Implement, 0, nil, "feat: [US-001]"},
-		{"US-001", "fixes #12 for @alice\n\nFixes: #1", loop.Implement, 0, nil, "feat: [US-001] - fixes 12 for alice Fixes: 1"},
-		{"US-001", strings.Repeat("long ", 30), loop.Implement, 0, nil,
-			"feat: [US-001] - long long long long long long long long long long long…"},
-		{"skip ci", "x", loop.Implement, 0, nil, "feat: (skip-ci) - x"},
-		{"#12 @bob\nX: y", "x", loop.Implement, 0, nil, "feat: [-12-bob-X-y] - x"},
-		{"US-001", "x", loop.Review, 3, &loop.Advance{Opinion: &plan.Opinion{}}, "review: [US-001] - changes requested"},
-		{"US-001", "x", loop.Review, 4, &loop.Advance{Opinion: &plan.Opinion{Feedback: "no"}},
-			"review: [US-001] - approved [AUTO-APPROVED AT CAP]"},
-		{"US-001", "x", loop.Review, 0, &loop.Advance{Stories: []plan.Story{{ID: "US-001", ReviewStatus: plan.ChangesRequested}}},
-			"review: [US-001] - changes requested"},
-		{"US-001", "x", loop.Review, 0, nil, "review: [US-001]"},
-	} {
-		s := loop.State{Start: loop.Start{Task: "t", Run: "r"},
-			Plan: &plan.Plan{Stories: []plan.Story{{ID: tt.id, Title: tt.title, ReviewStatus: plan.NeedsReview, ReviewCount: tt.reviews}}}}
-		message := CommitMessage(s, loop.Iteration{N: 1, Mode: tt.mode, Story: tt.id, Commit: &loop.Commit{Plan: tt.advance}}, "github.com")
-		subject, rest, _ := strings.Cut(message, "\n")
-		if subject != tt.want || utf8.RuneCountInString(subject) > maxSubject {
-			t.Errorf("got  %q\nwant %q", subject, tt.want)
-		}
-		for _, l := range strings.Split(strings.TrimSpace(rest), "\n") {
-			if !regexp.MustCompile(`^Ralph-(Task|Run|Iteration|Mode|Story): \S+$`).MatchString(l) {
-				t.Errorf("%q has the trailer %q", message, l)
-			}
-		}
-	}
 }
 
 // A correction lists what it takes back, bounded, and no text of the plan's makes a trailer.

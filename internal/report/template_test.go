@@ -7,21 +7,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake/sample"
 )
 
-func TestTitle(t *testing.T) {
-	for title, want := range map[string]string{
-		"Add a thing": "Add a thing", "": "issue-42",
-		"Fix it ***NO_CI*** [ci-skip] [no actions]": "Fix it NO CI (ci-skip) (no actions)",
-		"Fix @bob's bug, closes #12 [skip ci]":      "Fix bob's bug, closes 12 (skip ci)",
-		strings.Repeat("é", 500):                    strings.Repeat("é", maxTitle-1) + "…",
-	} {
-		v := view(sample.Begin(nil))
-		v.State.Start.Title = title
-		if got := PullTitle(v); got != want {
-			t.Errorf("%s: %q, want %q", title, got, want)
-		}
-	}
-}
-
 // TestTemplateHeadings: which headings ralph fills, and with what.
 func TestTemplateHeadings(t *testing.T) {
 	for title, want := range map[string]string{

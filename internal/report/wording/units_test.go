@@ -27,4 +27,8 @@ func TestUnits(t *testing.T) {
 			t.Errorf("spent(%+v) = %q, want %q", u, got, want)
 		}
 	}
+	told := AgentUsage(loop.Turn{Usage: loop.Usage{CostUSD: 2}, AgentUsage: &loop.Usage{CostUSD: 0.5}})
+	if told != "in its turn the agent counted $0.50, and its model's answers say $2.00" || AgentUsage(loop.Turn{}) != "" {
+		t.Errorf("of a difference it says %q", told)
+	}
 }
