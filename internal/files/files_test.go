@@ -11,21 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
-func TestReplaceFollowsNoLink(t *testing.T) {
-	dir := t.TempDir()
-	name, other := filepath.Join(dir, "state.md"), filepath.Join(dir, "other")
-	write(t, other, "theirs")
-	if err := os.Symlink(other, name); err != nil {
-		t.Fatal(err)
-	}
-	if err := Replace(name, []byte("ours")); err != nil {
-		t.Fatal(err)
-	}
-	if got := read(t, name) + read(t, other); got != "ourstheirs" {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestReadOpensNothingButPlainFiles(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -96,13 +81,4 @@ func write(t *testing.T, name, text string) {
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func read(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

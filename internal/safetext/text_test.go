@@ -51,6 +51,12 @@ func TestText(t *testing.T) {
 		{"code of nothing", Code(" "), ""},
 		{"fence", Fence("a\n```\nb\n"), "````text\na\n```\nb\n````\n"},
 		{"Markdown", EscapeMarkdown("*a* <b>"), `\*a\* \<b\>`},
+		{"no bytes", Bytes(0), "0 bytes"},
+		{"a byte", Bytes(1), "1 byte"},
+		{"a kibibyte", Bytes(1024), "1 KiB"},
+		{"and a half", Bytes(1536), "1.5 KiB"},
+		{"not rounded up", Bytes(1<<20 - 1), "1023.9 KiB"},
+		{"beyond the units", Bytes(3 << 50), "3072 TiB"},
 		{"harmless lines", InertLines("a\x1b[m\n::b"), "a\n: :b\n"},
 	} {
 		if tt.got != tt.want {

@@ -110,23 +110,6 @@ func TestHostileTextIsNoMarkup(t *testing.T) {
 	}
 }
 
-// The judge of the other tests can itself say no.
-func TestForeignMarkup(t *testing.T) {
-	good, err := Report(sampleDetail())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := foreignMarkup(good); len(p) > 0 {
-		t.Errorf("our own page: %v", p)
-	}
-	for _, bad := range []string{"<script>alert(1)</script>", "<p onclick=x>", `<a href="https://evil.example">x</a>`,
-		"<img src=x>", "\x1b[31m", "a\u202eb", "a\x00b", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789", "<!-- x -->"} {
-		if p := foreignMarkup(bytes.Replace(good, []byte("<main>"), []byte("<main>"+bad), 1)); len(p) == 0 {
-			t.Errorf("%q passes", bad)
-		}
-	}
-}
-
 var (
 	ourTags = strings.Fields("html head meta title style body a header p h1 h2 h3 h4 h5 h6 span div dl dt dd label " +
 		"input button output main section ul ol li " +

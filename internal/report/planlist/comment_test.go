@@ -1,7 +1,6 @@
 package planlist
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -62,42 +61,6 @@ func TestHostilePlanComment(t *testing.T) {
 		}
 		if t.Failed() {
 			return
-		}
-	}
-}
-
-// A new story gets an id of its own also where the others' leave no room to count on.
-func TestNewIDBesideALongOne(t *testing.T) {
-	long := strings.Repeat("x", 63) + "9"
-	p := sample.Greetings()
-	p.Stories = p.Stories[:1]
-	p.Stories[0].ID = long
-	comment := Comment(planRunning(), p, 1, 2)
-	read, err := Read("the plan", strings.Replace(comment, "- [ ] **"+long, "- [ ] One more\n- [ ] **"+long, 1))
-	if err != nil || !strings.Contains(string(read.Content), `"US-001"`) || !strings.Contains(string(read.Content), long) {
-		t.Errorf("%v:\n%s\nof\n%s", err, read.Content, comment)
-	}
-}
-
-// However large a plan, its comment stays within what GitHub takes; one that does not fit is not half there.
-func TestPlanCommentLimit(t *testing.T) {
-	for _, text := range []string{"x", strings.Repeat("`<@🙂", 50), sample.Nasty} {
-		for _, n := range []int{1, 20, 200} {
-			plan := *planLarge(n, text).State.Plan
-			got := Comment(planRunning(), plan, 1, 2)
-			if len(got) > report.CommentLimit {
-				t.Errorf("%d stories: %d bytes", n, len(got))
-			}
-			read, err := Read("the plan", got)
-			if told := strings.Contains(got, "too large for a comment"); told != (err != nil) {
-				t.Errorf("%d stories of %d bytes: %v, and that it is too large is told: %v", n, len(plan.Marshal()), err, told)
-			}
-			if err == nil && !strings.Contains(string(read.Content), fmt.Sprintf("US-%03d", n)) {
-				t.Errorf("%d stories: the last one is not read", n)
-			}
-			for _, p := range sample.Inertness(got[:min(len(got), 10_000)]) {
-				t.Errorf("%d stories: %s", n, p)
-			}
 		}
 	}
 }

@@ -525,10 +525,6 @@ func (l *listReader) depend(i int) {
 
 var numberedID = regex.Lazy(`^(.*?)(\d{1,9})$`)
 
-// mostPrefix is how long the part before the number may be in an id that is counted on from: an id has 64 characters at
-// most, and more digits may be needed.
-const mostPrefix = 40
-
 // newIDs continues from the present and the former ids, so that no id means two stories.
 func (l *listReader) newIDs(taken map[string]int) func() string {
 	prefix, digits, highest := "US-", 3, 0
@@ -540,7 +536,7 @@ func (l *listReader) newIDs(taken map[string]int) func() string {
 	}
 	for i, s := range all {
 		m := numberedID.FindStringSubmatch(s.ID)
-		if m != nil && len(m[1]) <= mostPrefix && (i == 0 || m[1] == prefix) {
+		if m != nil && (i == 0 || m[1] == prefix) {
 			n, _ := strconv.Atoi(m[2])
 			prefix, digits, highest = m[1], len(m[2]), max(highest, n)
 		}
