@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,18 +40,15 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 	}
 	environ := environment(p.environ)
 	runner := actions.New(func(name string) string { return environ[name] }, safetext.Raw(p.out))
-	env, err := config.ReadEnvironment(environ)
-	if err != nil {
+	a, err := p.action(environ, runner)
+	switch {
+	case a == nil:
 		return err
-	}
-	inputs, err := config.ReadInputs(environ)
-	if err != nil {
+	case err != nil:
 		return &endedError{loop.Invalid.ExitCode(), bot.WrongInputs(runner, err)}
+	case a.Inputs.Server != "":
+		return workOnRunner(ctx, a.Inputs, runner, p.environ)
 	}
-	if inputs.Server != "" {
-		return workOnRunner(ctx, inputs, runner, p.environ)
-	}
-	a := &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
 	result, err := a.Run(ctx)
 	outcome := result.Outcome
 	switch {
@@ -62,6 +60,16 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 		}
 	}
 	return &endedError{outcome.ExitCode(), logged(runner, err)}
+}
+
+// action is the bot with what the environment says; nil without that, and with an error of the inputs it has none.
+func (p process) action(environ map[string]string, runner *actions.Runner) (*bot.Action, error) {
+	env, err := config.ReadEnvironment(environ)
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := config.ReadInputs(environ)
+	return &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}, err
 }
 
 // logged prints an error in the job's log in a form that the runner does not obey: what git and GitHub say can have
@@ -90,13 +98,7 @@ func (c *actionCommand) explain(ctx context.Context, p process) error {
 
 func (c *actionCommand) decide(ctx context.Context, p process) (bot.Preview, error) {
 	environ := environment(p.environ)
-	env, err := config.ReadEnvironment(environ)
-	if err != nil {
-		return bot.Preview{}, err
-	}
-	if c.EventName != "" {
-		env.EventName = c.EventName
-	}
+	environ["GITHUB_EVENT_NAME"] = cmp.Or(c.EventName, environ["GITHUB_EVENT_NAME"])
 	switch c.Event {
 	case "":
 	case "-":
@@ -105,26 +107,24 @@ func (c *actionCommand) decide(ctx context.Context, p process) (bot.Preview, err
 			return bot.Preview{}, err
 		}
 		defer remove()
-		env.EventPath = filepath.Join(dir, "event.json")
-		if err := keepPayload(until{ctx, p.in}, env.EventPath); err != nil {
+		environ["GITHUB_EVENT_PATH"] = filepath.Join(dir, "event.json")
+		if err := keepPayload(until{ctx, p.in}, environ["GITHUB_EVENT_PATH"]); err != nil {
 			return bot.Preview{}, err
 		}
 	default:
-		env.EventPath = p.path(c.Event)
+		environ["GITHUB_EVENT_PATH"] = p.path(c.Event)
 	}
-	if env.EventName == "" || env.EventPath == "" {
+	if environ["GITHUB_EVENT_NAME"] == "workflow_dispatch" {
+		dispatched(environ, environ["GITHUB_EVENT_PATH"])
+	}
+	a, err := p.action(environ, actions.New(func(string) string { return "" }, io.Discard)) // a dry run says nothing to a runner
+	switch {
+	case err != nil:
+		return bot.Preview{}, err
+	case a.Env.EventName == "" || a.Env.EventPath == "":
 		return bot.Preview{}, errors.New("the event is not known: pass --event-name NAME and --event FILE, " +
 			"such as --event-name issues --event payload.json")
 	}
-	if env.EventName == "workflow_dispatch" {
-		dispatched(environ, env.EventPath)
-	}
-	inputs, err := config.ReadInputs(environ)
-	if err != nil {
-		return bot.Preview{}, err
-	}
-	runner := actions.New(func(string) string { return "" }, io.Discard) // a dry run says nothing to a runner
-	a := &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
 	return a.DryRun(ctx, p.dir)
 }
 
@@ -194,16 +194,10 @@ type sweepCommand struct {
 // Run implements ralph sweep --list. Standard output is the matrix alone; the log goes to standard error.
 func (sweepCommand) Run(ctx context.Context, p process, stderr io.Writer) error {
 	environ := environment(p.environ)
-	env, err := config.ReadEnvironment(environ)
+	a, err := p.action(environ, actions.New(func(name string) string { return environ[name] }, safetext.Raw(stderr)))
 	if err != nil {
 		return err
 	}
-	inputs, err := config.ReadInputs(environ)
-	if err != nil {
-		return err
-	}
-	runner := actions.New(func(name string) string { return environ[name] }, safetext.Raw(stderr))
-	a := &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
 	matrix, err := a.List(ctx)
 	if err != nil {
 		return err

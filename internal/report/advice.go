@@ -15,7 +15,7 @@ import (
 )
 
 // whatNow says what the bot needs, from whom, and how to stop it or to continue. No one is mentioned by it.
-func (v View) whatNow() string { return wording.Labeled(advice{v}.whatNow()) }
+func (v View) whatNow() string { return labeled(advice{v}.whatNow()) }
 
 // advice is a view that says what a person can do about its run.
 type advice struct{ View }
@@ -230,34 +230,30 @@ func (v advice) moreBudget() string {
 		"raise "+cmp.Or(strings.Join(names, " and "), "the limit")+" to let a run spend more")
 }
 
-// howToAccept says how a person answers, on GitHub or at a terminal.
+// howToAccept says how a person answers, on GitHub or at a terminal. A concern that no one else accepts is answered first.
 func (v advice) howToAccept(list []loop.Concern) string {
 	names := v.namesTyped(list)
+	accepts, again, sends := "accepts "+these(list)+", and the run resumes without another turn", "continue <what to change>",
+		"sends the work back"
+	all := "all"
 	if i := slices.IndexFunc(list, loop.Concern.AsItIs); i >= 0 {
-		return v.howToAnswer(list[i], names)
+		names, all = v.namesTyped(list[i:i+1]), ""
+		accepts, again, sends = "ends the run without a change", "continue <what is missing>", "resumes the run"
+		if list[i].Kind == loop.Unreviewed {
+			accepts, again, sends = "accepts this commit without a review", "continue", "asks the reviewer again"
+		}
 	}
 	if v.local() {
-		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " accepts " + these(list) +
-			", " + v.shown("--accept all") + " every one; with " + v.shown("--fresh") + " instead of " +
-			v.shown("--resume") + " it starts over."
+		instead := v.shown("--answer TEXT") + " instead sends the agent on with what is missing."
+		if all != "" {
+			instead = v.shown("--accept all") + " accepts every one."
+		}
+		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " " + accepts + "; " + instead
 	}
-	return parts("look at "+these(list), v.Offer(v.acceptWords(list), "accepts by name, and the run resumes without another turn"),
-		v.Offer("accept all", "accepts every one"), v.Offer("continue <what to change>", "sends the work back"))
-}
-
-// howToAnswer says what a person does about a concern that no one else accepts.
-func (v advice) howToAnswer(c loop.Concern, names []string) string {
-	accepts := "ends the run without a change"
-	again, sends := "continue <what is missing>", "resumes the run"
-	if c.Kind == loop.Unreviewed {
-		accepts = "accepts this commit without a review"
-		again, sends = "continue", "asks the reviewer again"
+	if all != "" {
+		all = v.Offer("accept all", "accepts every one")
 	}
-	if v.local() {
-		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " " + accepts + "; " +
-			v.shown("--answer TEXT") + " instead sends the agent on with what is missing."
-	}
-	return parts(v.Offer("accept "+strings.Join(names, " "), accepts), v.Offer(again, sends))
+	return parts(v.Offer("accept "+strings.Join(names, " "), accepts), all, v.Offer(again, sends))
 }
 
 // acceptWords are those of the command that accepts findings by their names.
@@ -375,7 +371,7 @@ func (v View) again() string {
 	return "the same command with " + v.shown("--resume")
 }
 
-// Resume says how to resume a run of the CLI, or to start over.
+// Resume is the way to resume a run of the CLI, or to start over.
 func (v View) Resume() string {
 	return v.again() + " resumes from here; with " + v.shown("--fresh") + " instead of " + v.shown("--resume") +
 		" it starts over."

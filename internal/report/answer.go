@@ -35,10 +35,10 @@ func (v View) answer(remark loop.Remark) string {
 	case s.End == nil:
 		return "ralph works on it."
 	case s.End.Outcome == loop.Done && len(touching) > 0:
-		return fmt.Sprintf("Worked on in %s; all checks and the review passed.", listed(touching, 3))
+		return fmt.Sprintf("Worked on in %s; all checks and the review passed.", safetext.AndMore(touching, 3))
 	case s.End.Outcome == loop.Done && len(others) > 0:
 		return fmt.Sprintf("Worked on in %s, which leaves this file as it was; all checks and the review passed. Please "+
-			"look whether that is what you meant.", listed(others, 3))
+			"look whether that is what you meant.", safetext.AndMore(others, 3))
 	case s.End.Outcome == loop.Done:
 		return parts("Nothing was changed: the agent and the checks found that the work holds as it is",
 			v.Offer("fix <what is missing>", "asks again"))
@@ -46,7 +46,7 @@ func (v View) answer(remark loop.Remark) string {
 	words := v.outcome()
 	why := ": " + strings.TrimSuffix(cmp.Or(v.Text(s.End.Reason, 300), strings.ToLower(words[:1])+words[1:]), ".")
 	if all := append(touching, others...); len(all) > 0 {
-		return fmt.Sprintf("Not settled%s. What was tried is in %s.", why, listed(all, 3))
+		return fmt.Sprintf("Not settled%s. What was tried is in %s.", why, safetext.AndMore(all, 3))
 	}
 	return fmt.Sprintf("Not addressed%s.", why)
 }
@@ -69,16 +69,6 @@ func (v View) since(path string) (touching, others []string) {
 	return touching, others
 }
 
-// listed are names with the last of them by "and"; of more than most the newest.
-func listed(names []string, most int) string {
-	before := ""
-	if hidden := len(names) - most; hidden > 0 {
-		before = fmt.Sprintf("%d more, ", hidden)
-		names = names[hidden:]
-	}
-	return before + safetext.Listed(names)
-}
-
 // feedback says what a review or other workflows asked for, and what happened to it: a line, and an item for each thread.
 // "" when the run was resumed for none.
 func (v page) feedback() string {
@@ -90,7 +80,7 @@ func (v page) feedback() string {
 	if f.By != "" {
 		who = v.Code(f.By, 60) + " asks for changes"
 	}
-	items := safetext.Map(f.Items, func(item loop.Remark) string {
+	threads := safetext.Map(f.Items, func(item loop.Remark) string {
 		text := wording.JoinedBy(" — ", v.place(loop.Finding{File: item.Path, Line: item.Line}), v.Text(item.Text, 160))
 		switch {
 		case slices.Contains(v.State.Post.Answered, item.ID):
@@ -100,6 +90,6 @@ func (v page) feedback() string {
 		}
 		return text
 	})
-	return wording.Labeled(who, cmp.Or(v.Text(f.Text, 300), safetext.Count(len(f.Items), "remark"))) + "\n\n" +
-		wording.Items(items, v.most(20))
+	return labeled(who, cmp.Or(v.Text(f.Text, 300), safetext.Count(len(f.Items), "remark"))) + "\n\n" +
+		items(threads, v.most(20))
 }

@@ -28,7 +28,7 @@ func (v page) criteria() string {
 		}
 		return []string{sign, v.Text(c.Text, 200), v.Text(c.Reason, 300)}
 	})
-	return wording.Table("| | criterion | why |\n|---|---|---|\n", rows, v.most(50))
+	return table("| | criterion | why |\n|---|---|---|\n", rows, v.most(50))
 }
 
 // checkTable lists the verdicts on an iteration's commit.
@@ -44,7 +44,7 @@ func (v View) checkTable(it *loop.Iteration, most int) string {
 		rows = append(rows, []string{safetext.Count(own, "check") + " of ralph's own", "✅ pass", wording.Duration(took)})
 	}
 	head := wording.Row(wording.JoinedBy(" on ", "check", v.commit(it)), "result", "time")
-	return wording.Table(head+"|---|---|--:|\n", rows, most)
+	return table(head+"|---|---|--:|\n", rows, most)
 }
 
 // shownVerdicts are the verdicts that people want to read: those of the repository's own commands and of reviewers, and
@@ -70,7 +70,7 @@ var ownNames = map[string]bool{
 var resultSigns = map[string]string{"skipped": "– skipped", "pass": "✅ pass", "warning": "⚠️ warning", "fail": "❌ fail"}
 
 func (w Words) verdict(c loop.Verdict) string {
-	sign, said := resultSigns[wording.Result(c)], cmp.Or(c.Skipped, c.Reason)
+	sign, said := resultSigns[Result(c)], cmp.Or(c.Skipped, c.Reason)
 	switch {
 	case c.Skipped != "":
 	case c.Pass && c.Flaky:
@@ -157,7 +157,7 @@ func (v page) verification() string {
 		return []string{fmt.Sprint(r.Iteration), v.Text(string(r.Role), 20), wording.Yes(r.PromiseFound), wording.Yes(r.Verified),
 			v.Text(r.Reason, 200)}
 	})
-	return note + wording.Table("| # | role | promise | verified | reason |\n|--:|---|---|---|---|\n", rows, len(rows))
+	return note + table("| # | role | promise | verified | reason |\n|--:|---|---|---|---|\n", rows, len(rows))
 }
 
 // checkList says what decides, before and while it does.
@@ -166,7 +166,7 @@ func (v page) checkList() string {
 	if names == "" {
 		return ""
 	}
-	return wording.JoinedBy("\n", wording.Labeled("Checks that decide", names),
+	return wording.JoinedBy("\n", labeled("Checks that decide", names),
 		wording.Sentence(v.Text(v.State.Start.Detected, 300)))
 }
 
@@ -191,8 +191,8 @@ func (w Words) baseline(s loop.State) string {
 			names[now] = append(names[now], w.Code(c.Check, 80))
 		}
 	}
-	return wording.JoinedBy("\n\n", wording.Labeled("Already failing before this run", safetext.FirstN(names[false], 10)),
-		wording.Labeled("Failed before this run, and passes now", safetext.FirstN(names[true], 10)))
+	return wording.JoinedBy("\n\n", labeled("Already failing before this run", safetext.FirstN(names[false], 10)),
+		labeled("Failed before this run, and passes now", safetext.FirstN(names[true], 10)))
 }
 
 // MostFindings is how many places of a failure a report lists.
@@ -220,7 +220,7 @@ func (v page) warned(most, lines int) string {
 	if flaky := v.flaky(v.State, most); flaky != "" {
 		found = append(found, "⚠️ flaky, they failed and passed on the same tree: "+flaky)
 	}
-	return wording.Items(found, most)
+	return items(found, most)
 }
 
 // warning is one soft check's item, with the places it names, or else what it said.
@@ -286,7 +286,7 @@ func (v page) failureOf(it *loop.Iteration, told bool) string {
 
 // places are those that a failure names, without the first told ones, which are above already.
 func (w Words) places(f loop.Verdict, told int) string {
-	return wording.Items(safetext.Map(f.Findings[min(told, len(f.Findings)):], func(found loop.Finding) string {
+	return items(safetext.Map(f.Findings[min(told, len(f.Findings)):], func(found loop.Finding) string {
 		return wording.JoinedBy(" — ", w.place(found), w.Text(wording.Said(found), 200))
 	}), mostPlaces)
 }
@@ -348,7 +348,7 @@ func (v View) takenInPlain() string {
 
 // fileList lists files; hidden are those that no record names.
 func (w Words) fileList(files []ranked, hidden, most int) string {
-	list := wording.Items(safetext.Map(files, w.fileLine), most)
+	list := items(safetext.Map(files, w.fileLine), most)
 	if list != "" && hidden > 0 {
 		list += "- " + safetext.Count(hidden, "file") + " that no record names\n"
 	}

@@ -53,7 +53,7 @@ func (v page) statusBlock(p *wording.Markdown) {
 	v.links(p)
 	p.Part(v.silent())
 	p.Part(v.cost())
-	p.Part(wording.JoinedBy("\n\n", wording.Labeled("Stories", Tally(v.State)), v.storyList(v.most(20))))
+	p.Part(wording.JoinedBy("\n\n", labeled("Stories", Tally(v.State)), v.storyList(v.most(20))))
 }
 
 // links is what to do next and where the work is, right below a headline; of a run that continues, first what happens

@@ -139,7 +139,7 @@ func CorrectionMessage(s loop.State) string {
 	case a.Opinion != nil:
 		subject, what = "ralph: write down "+id+" - ", cmp.Or(reviewedAs(s, it), "its review")
 	}
-	body := wording.Items(safetext.Map(a.Violations, func(v plan.Violation) string {
+	body := items(safetext.Map(a.Violations, func(v plan.Violation) string {
 		return safetext.Shorten(plain(View{}.Clean(v.Text)), 200)
 	}), 10)
 	return messageOf(safetext.Shorten(subject+what, maxSubject), strings.TrimLeft(body+"\n", "\n"), trailersOf(s, it))

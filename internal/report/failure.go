@@ -18,7 +18,7 @@ func Failure(v View) string {
 		var p wording.Markdown
 		p.Line("### %s", v.headline())
 		p.Part(v.whatNow())
-		p.Part(wording.TitledBold("Take over", block(advice{v.View}.reproduce())))
+		p.Part(wording.Titled("Take over", block(advice{v.View}.reproduce())))
 		p.Part(advice{v.View}.pushBack())
 		p.Part(v.atCap())
 		p.Part(wording.JoinedBy(" ", v.why(), v.whereKept()))

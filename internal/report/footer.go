@@ -55,7 +55,7 @@ func (w Words) gitNotes(s loop.State) string {
 			notes = append(notes, fmt.Sprintf("iteration %d: %s", it.N, w.Text(it.Commit.Note, 800)))
 		}
 	}
-	return wording.Items(notes, mostNames)
+	return items(notes, mostNames)
 }
 
 // gitTitle is the heading of gitNotes.
@@ -88,5 +88,5 @@ func (v View) cost() string {
 	if text == "" && len(limits) > 0 {
 		text = "nothing"
 	}
-	return wording.Labeled(name, wording.JoinedBy("; limit: ", text, safetext.And(limits)))
+	return labeled(name, wording.JoinedBy("; limit: ", text, safetext.And(limits)))
 }

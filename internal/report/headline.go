@@ -52,7 +52,7 @@ func (v View) runningLine() string {
 	return wording.JoinedBy(": ", fmt.Sprintf("Working: iteration %d of %d", n, s.MaxIterations), v.step())
 }
 
-// Doing says what a running run does at this moment, in a sentence without its end: "the coder implements US-001 since
+// Doing is what a running run does at this moment, in a sentence without its end: "the coder implements US-001 since
 // 05:30 UTC".
 func (v View) Doing() string {
 	s := v.State

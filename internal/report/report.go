@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // View is a run's state with what is needed to show it.
@@ -89,14 +88,6 @@ func (v View) fit(limit int, write func(page) string) string {
 		}
 	}
 	return text
-}
-
-// newest are the last of a list, and a paragraph that counts those before.
-func newest[T any](list []T, most int, what string) (shown []T, note string) {
-	if hidden := len(list) - most; hidden > 0 {
-		return list[hidden:], safetext.Count(hidden, "earlier "+what) + " not shown\n\n"
-	}
-	return list, ""
 }
 
 // pull names the pull request with a link; "" before there is one.

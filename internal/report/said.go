@@ -25,7 +25,7 @@ func (v page) wording() string {
 	if strings.TrimSpace(s.Start.Spec) != "" {
 		p.Part(v.quote(s.Start.Spec, v.most(8<<10)))
 	}
-	p.Part(wording.Items(safetext.Map(s.Hints, func(h loop.TakenHint) string { return "Hint: " + v.Text(h.Text, 500) }), v.most(10)))
+	p.Part(items(safetext.Map(s.Hints, func(h loop.TakenHint) string { return "Hint: " + v.Text(h.Text, 500) }), v.most(10)))
 	return p.String()
 }
 
@@ -106,6 +106,6 @@ func (v View) asking() string {
 
 // askedToAccept lists the findings that wait for an answer.
 func (v page) askedToAccept() string {
-	return wording.Items(safetext.Map(v.State.ToAccept(), func(c loop.Concern) string { return v.Code(c.Name, 120) + v.whatOf(c) }),
+	return items(safetext.Map(v.State.ToAccept(), func(c loop.Concern) string { return v.Code(c.Name, 120) + v.whatOf(c) }),
 		v.most(10))
 }

@@ -32,7 +32,7 @@ func (v View) storyList(most int) string {
 		return ""
 	}
 	shown := urgent(v.State, most)
-	list := wording.Items(safetext.Map(shown, v.storyItem), len(shown))
+	list := items(safetext.Map(shown, v.storyItem), len(shown))
 	if more := len(v.State.Plan.Stories) - len(shown); more > 0 {
 		list += fmt.Sprintf("- %d more\n", more)
 	}
@@ -55,5 +55,5 @@ func (v page) atCap() string {
 	if len(capped) == 0 {
 		return ""
 	}
-	return "> " + strings.ReplaceAll(strings.TrimSpace(wording.Items(capped, v.most(10))), "\n", "\n> ") + "\n"
+	return "> " + strings.ReplaceAll(strings.TrimSpace(items(capped, v.most(10))), "\n", "\n> ") + "\n"
 }

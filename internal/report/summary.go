@@ -21,7 +21,7 @@ func Summary(v View) string {
 		p.Part(v.notCommitted())
 		p.Part(v.cost())
 		p.Part(v.lastFailure(false))
-		p.Part(wording.JoinedBy("\n\n", wording.Labeled("Stories", Tally(v.State)), v.storyList(v.most(20))))
+		p.Part(wording.JoinedBy("\n\n", labeled("Stories", Tally(v.State)), v.storyList(v.most(20))))
 		p.Part(wording.Titled("What to look at first", v.warned(v.most(20), 10)))
 		p.Part(wording.Titled("The reviewer's verdict", v.reviewLine()+v.criteria()))
 		p.Part(wording.Titled("Checks", v.checkTable(v.State.LastJudged(), v.most(20))))
@@ -36,11 +36,11 @@ func Summary(v View) string {
 // subject names the task, with its issue and pull request.
 func (v View) subject() string {
 	s := v.State
-	text := wording.Labeled("Task", cmp.Or(v.Text(s.Start.Title, 200), v.Code(s.Start.Task, 60)))
+	text := labeled("Task", cmp.Or(v.Text(s.Start.Title, 200), v.Code(s.Start.Task, 60)))
 	if page := v.Address(fmt.Sprintf("issues/%d", s.Start.Issue)); s.Start.Issue > 0 && page != "" {
 		text += " (" + wording.Link(fmt.Sprintf("#%d", s.Start.Issue), page) + ")"
 	}
-	return wording.JoinedBy(" · ", text, wording.Labeled("Pull request", v.pull()))
+	return wording.JoinedBy(" · ", text, labeled("Pull request", v.pull()))
 }
 
 // notCommitted names what the checks had besides the commit, and the user's modified files that the run left alone.
@@ -98,33 +98,34 @@ func Rejected(v View, err error) string {
 		wording.Sentence(v.Offer("help", "lists the commands")), more) + "\n"
 }
 
-// Sections are the parts of a run's report in Markdown, each "" where there is nothing to say, for a page that arranges
-// them itself. What others wrote is inert in them.
+// Section is a part of a report under a heading, in Markdown.
+type Section struct{ ID, Heading, Body string }
+
+// Sections are the parts of a run's report, "" where there is nothing to say, for a page that arranges them itself. What
+// others wrote is inert in them.
 type Sections struct {
 	Subject, Lead, Now, Footer string
-	AtCap, Silent, Look        string
-	Failure, Reproduce         string
-	Stories, Verification      string
-	Asked, Checks, History     string
-	Posted                     string // the failure report of a run that a limit stopped
+	Main, Appendix             []Section // with empty ones
 }
 
 // SectionsOf are the parts of a run's report.
 func SectionsOf(view View) Sections {
 	v := page{view, rooms[0]}
-	out := Sections{
-		Subject: v.Text(v.State.Start.Title, 200), Lead: v.details(), Now: v.whatNow(), Footer: v.footer(),
-		AtCap: v.atCap(), Silent: v.silent(), Look: v.warned(v.most(20), 10) + v.riskiest(),
-		Stories: v.storyList(v.most(20)), Verification: v.verification(),
-		Asked:   wording.JoinedBy("\n", v.title(v.State), v.wording()),
-		Checks:  wording.JoinedBy("\n\n", v.checkList(), v.baseline(v.State)),
-		History: v.errorHistory(),
-	}
+	failure, reproduce, posted := "", "", ""
 	if f := v.State.Failure(); f != nil {
-		out.Failure = v.Code(f.Check, 80) + "\n\n" + v.failureOf(v.State.LastJudged(), false)
+		failure = v.Code(f.Check, 80) + "\n\n" + v.failureOf(v.State.LastJudged(), false)
 	}
 	if stoppedShort(v.State) {
-		out.Reproduce, out.Posted = safetext.Fence(advice{v.View}.reproduce()), Failure(view)
+		reproduce, posted = safetext.Fence(advice{v.View}.reproduce()), Failure(view)
 	}
-	return out
+	return Sections{
+		Subject: v.Text(v.State.Start.Title, 200), Lead: v.details(), Now: v.whatNow(), Footer: v.footer(),
+		Main: []Section{{"cap", "At the cap", v.atCap()}, {"silent", "No sign of life", v.silent()},
+			{"first", "What to look at first", v.warned(v.most(20), 10) + v.riskiest()}, {"failure", "The last failure", failure},
+			{"reproduce", "Reproduce it locally", reproduce}, {"stories", "Stories", v.storyList(v.most(20))},
+			{"verification", "Verification", v.verification()}},
+		Appendix: []Section{{"asked", "What was asked", wording.JoinedBy("\n", v.title(v.State), v.wording())},
+			{"checks", "What decides", wording.JoinedBy("\n\n", v.checkList(), v.baseline(v.State))},
+			{"history", "Error history", v.errorHistory()}, {"report", "The failure report as it was posted", posted}},
+	}
 }

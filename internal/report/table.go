@@ -39,7 +39,7 @@ func (v View) table(most int, short bool) string {
 		rule += c.rule
 	}
 	head := wording.Row(safetext.Map(cols, func(c column) string { return c.name })...)
-	return note + wording.Table(head+rule+"\n", rows, len(rows))
+	return note + table(head+rule+"\n", rows, len(rows))
 }
 
 // columns are those that have anything to show: tokens and cost are left out if no agent reports them.
@@ -97,7 +97,7 @@ func (v View) Result(it *loop.Iteration) string {
 	case f != nil:
 		return "❌ fail: " + v.Code(f.Check, 60)
 	}
-	passed, warned, skipped := wording.Counts(it.Verdicts)
+	passed, warned, skipped := Counts(it.Verdicts)
 	text := fmt.Sprintf("✅ pass: %d", passed)
 	if word := wording.Handed(it); word != "" {
 		text = fmt.Sprintf("%s; pass: %d", word, passed)
@@ -130,7 +130,7 @@ func (v page) steps(told *loop.Verdict) string {
 	if told != nil && told.Hash != "" {
 		seen[told.Hash] = "the failure above"
 	}
-	return note + wording.Items(safetext.Map(its, func(it *loop.Iteration) string {
+	return note + items(safetext.Map(its, func(it *loop.Iteration) string {
 		text := fmt.Sprintf("**%d, %s:** %s%s; %s", it.N, v.Who(it.Story, it.Role, it.Mode), v.done(it), v.names(it, 3),
 			wording.JoinedBy(" — ", v.Result(it), v.whyFailed(it, seen)))
 		return wording.JoinedBy("\n  The agent said: ", text+" · "+v.spentOn(it), v.Text(wording.Spoken(it), 240))
@@ -180,7 +180,7 @@ func (w Words) attempts(judged []*loop.Iteration) string {
 		}
 		return []string{fmt.Sprint(it.N), gate, hash, wording.Yes(wording.Shifted(it))}
 	})
-	return wording.Table("| # | Gate | Error Hash | Strategy Shift |\n|---|------|------------|----------------|\n", rows, len(rows))
+	return table("| # | Gate | Error Hash | Strategy Shift |\n|---|------|------------|----------------|\n", rows, len(rows))
 }
 
 // errorHistory is the table of every attempt; of many the newest.

@@ -99,36 +99,22 @@ func (d Detail) Parts(limit int) (p Parts, err error) {
 	p.Sign, p.Headline = moodSigns[p.Mood], safetext.UpperFirst(wording.JoinedBy(": ", outcome, cause))
 	md := report.SectionsOf(d.View)
 	p.Lead, p.Now, p.Facts = rendered(md.Lead, &err), rendered(md.Now, &err), d.view().facts()
-	p.Sections = sections("part", &err, []section{
-		{"cap", "At the cap", md.AtCap}, {"silent", "No sign of life", md.Silent},
-		{"first", "What to look at first", md.Look},
-		{"failure", "The last failure", md.Failure},
-		{"reproduce", "Reproduce it locally", md.Reproduce},
-		{"stories", "Stories", md.Stories}, {"verification", "Verification", md.Verification},
-	})
-	p.Appendix = sections("appendix", &err, []section{
-		{"asked", "What was asked", md.Asked},
-		{"checks", "What decides", md.Checks},
-		{"history", "Error history", md.History},
-		{"report", "The failure report as it was posted", md.Posted},
-	})
+	p.Sections, p.Appendix = sections("part", &err, md.Main), sections("appendix", &err, md.Appendix)
 	if t := d.timeline(whole); len(t.Rows) > 0 {
 		p.Timeline = made("timeline", t, &err)
 	}
 	return p, err
 }
 
-// section is a section of the page, or of its appendix, which shows its heading alone until it is opened.
-type section struct{ ID, Heading, markdown string }
-
-// sections are those that have something to show; the first error is kept.
-func sections(kind string, failed *error, of []section) (list []template.HTML) {
+// sections are those that have something to show; an appendix shows its heading alone until it is opened. The first error
+// is kept.
+func sections(kind string, failed *error, of []report.Section) (list []template.HTML) {
 	for _, o := range of {
-		if strings.TrimSpace(o.markdown) != "" {
+		if strings.TrimSpace(o.Body) != "" {
 			list = append(list, made(kind, struct {
-				section
+				report.Section
 				Body template.HTML
-			}{o, rendered(o.markdown, failed)}, failed))
+			}{o, rendered(o.Body, failed)}, failed))
 		}
 	}
 	return list

@@ -35,7 +35,7 @@ type iteration struct {
 // line is an iteration in one line.
 type line struct{ Sign, Mood, What, Result, Took, Changed string }
 
-// cut says what an iteration lacks for want of room.
+// cut is the note on an iteration that the page has no room for.
 const cut = "The page is full: the diff and the outputs of this iteration are left out; its commit and the run's journal have them."
 
 // recent are the iterations that are open when they failed; the newest is open in any case.
@@ -87,6 +87,19 @@ func (d Detail) shape(it *loop.Iteration, whole bool, age int) iteration {
 		}
 	}
 	return h
+}
+
+// standing is how an iteration ended, as a mood.
+func standing(it *loop.Iteration) string {
+	switch _, failed, _ := report.Counts(it.Verdicts); {
+	case !it.Judged:
+		return "wait"
+	case it.Failure() != nil:
+		return "bad"
+	case failed > 0:
+		return "warn"
+	}
+	return "good"
 }
 
 // line is an iteration in one line.
@@ -216,7 +229,7 @@ func (v view) checks(it *loop.Iteration, whole bool) (list []check, more int) {
 }
 
 func (v view) check(c loop.Verdict, failure *loop.Verdict, whole bool) check {
-	h := check{Word: wording.Result(c), Name: v.brief(c.Check, 200), Reason: v.brief(cmp.Or(c.Skipped, c.Reason), 400),
+	h := check{Word: report.Result(c), Name: v.brief(c.Check, 200), Reason: v.brief(cmp.Or(c.Skipped, c.Reason), 400),
 		Took: wording.Duration(c.Duration), OutputName: "What it printed", Role: v.brief(string(c.Role), 20)}
 	h.Mood = map[string]string{"skipped": "wait", "pass": "good", "warning": "warn", "fail": "bad"}[h.Word]
 	switch {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -80,19 +81,6 @@ func (d Detail) moment(it *loop.Iteration, longest time.Duration) moment {
 	return m
 }
 
-// standing is how an iteration ended, as a mood.
-func standing(it *loop.Iteration) string {
-	switch _, failed, _ := wording.Counts(it.Verdicts); {
-	case !it.Judged:
-		return "wait"
-	case it.Failure() != nil:
-		return "bad"
-	case failed > 0:
-		return "warn"
-	}
-	return "good"
-}
-
 // between are the things that happened to the run outside its iterations.
 func (d Detail) between() (list []moment) {
 	for i, r := range d.Records {
@@ -110,7 +98,7 @@ func (d Detail) between() (list []moment) {
 		case loop.Warned:
 			note = d.view().brief(r.Warning, 200)
 		case loop.Baselined:
-			passed, failed, _ := wording.Counts(r.Baseline)
+			passed, failed, _ := report.Counts(r.Baseline)
 			note = fmt.Sprintf("The checks ran on the base commit: %d passed, %d failed", passed, failed)
 		default:
 			continue

@@ -246,7 +246,7 @@ func standingChecks(v report.View) []StandingCheck {
 		return list
 	}
 	for _, c := range it.Verdicts {
-		said := StandingCheck{Check: v.Redacted(c.Check), Result: wording.Result(c), Reason: v.Redacted(cmp.Or(c.Skipped, c.Reason)),
+		said := StandingCheck{Check: v.Redacted(c.Check), Result: report.Result(c), Reason: v.Redacted(cmp.Or(c.Skipped, c.Reason)),
 			Flaky: c.Flaky, Seconds: c.Duration.Seconds()}
 		if !c.Pass && c.Skipped == "" {
 			said.Hash = c.Hash

@@ -115,31 +115,3 @@ func Doing(m loop.Mode, story string) string {
 	}
 	return "writes the change"
 }
-
-// Counts are how many verdicts passed, failed and were skipped.
-func Counts(verdicts []loop.Verdict) (passed, failed, skipped int) {
-	for _, c := range verdicts {
-		switch {
-		case c.Skipped != "":
-			skipped++
-		case c.Pass:
-			passed++
-		default:
-			failed++
-		}
-	}
-	return passed, failed, skipped
-}
-
-// Result is what a check said, in one word: pass, fail, warning or skipped.
-func Result(c loop.Verdict) string {
-	switch {
-	case c.Skipped != "":
-		return "skipped"
-	case c.Pass:
-		return "pass"
-	case c.Severity == loop.Soft:
-		return "warning"
-	}
-	return "fail"
-}

@@ -23,22 +23,6 @@ func Small(parts []string) string {
 	return "<sub>" + strings.Join(parts, " · ") + "</sub>"
 }
 
-// Labeled is a text behind its name in bold.
-func Labeled(name, text string) string {
-	if text == "" {
-		return ""
-	}
-	return "**" + name + ":** " + text
-}
-
-// TitledBold is a body under a heading that is no more than a word in bold.
-func TitledBold(title, body string) string {
-	if body == "" {
-		return ""
-	}
-	return "**" + title + ":**\n\n" + body
-}
-
 func Titled(title, body string) string {
 	if body == "" {
 		return ""
@@ -140,31 +124,4 @@ func Row(cells ...string) string {
 		cells[i] = strings.ReplaceAll(strings.ReplaceAll(c, `\|`, "|"), "|", `\|`)
 	}
 	return "| " + strings.Join(cells, " | ") + " |\n"
-}
-
-// Table is a table of at most most rows below its head, which are two lines; what is left out is counted. It is empty
-// without a row.
-func Table(head string, rows [][]string, most int) string {
-	if len(rows) == 0 {
-		return ""
-	}
-	text := head
-	for i, cells := range rows {
-		if i == most {
-			return text + Row("…", fmt.Sprintf("%d more", len(rows)-most))
-		}
-		text += Row(cells...)
-	}
-	return text
-}
-
-// Items is a list of at most most items, each of which may have more lines below its first; what is left out is counted.
-func Items(items []string, most int) (list string) {
-	for i, item := range items {
-		if i == most {
-			return list + fmt.Sprintf("- %d more\n", len(items)-most)
-		}
-		list += "- " + strings.TrimRight(item, "\n") + "\n"
-	}
-	return list
 }
