@@ -176,6 +176,8 @@ touch "$HERE/ready"; while :; do sleep 0.05; done`
 			script: `while :; do echo '{"type":"system","subtype":"api_retry","attempt":1,"error_status":529}'; sleep 0.05; done`},
 		"retries of gemini": {agent: "gemini", bounds: agent.Bounds{Idle: half}, class: loop.Idle,
 			script: `while sleep 0.1; do echo "Attempt 1 failed with status 503. Retrying with backoff..." >&2; done`},
+		"it asks to log in": {agent: "amp", script: "cat " + recordedFile(t, "amp/no-key") + "; sleep 600", class: loop.Auth,
+			reason: "check AMP_API_KEY", bounds: agent.Bounds{Grace: 100 * time.Millisecond}},
 		"a signal": {agent: "claude", script: "cat " + recordedFile(t, "claude/sigkill-tool") + "; kill -KILL $$", class: loop.Killed,
 			reason: "SIGKILL"},
 		"after its word": {agent: "claude", script: "cat " + recordedFile(t, "claude/success") + "; sleep 600", class: loop.OK,

@@ -13,34 +13,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// valued is what follows a flag in an argv, and the argv with that as VALUE.
-func valued(argv []string, flag string) (value string, rest []string) {
-	rest = slices.Clone(argv)
-	if i := slices.Index(argv, flag); i >= 0 && i+1 < len(argv) {
-		value, rest[i+1] = argv[i+1], "VALUE"
-	}
-	return value, rest
-}
-
-const message = `{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"{\"verdict\":\"approve\"}"}}` + "\n" + `{"type":"turn.completed","usage":{}}`
-
-// The form lies in a file while the turn runs, and the last message is the answer.
+// TestCodexAnswersInAForm: the last message is the answer in the form asked for, and in no form that no one asked for.
 func TestCodexAnswersInAForm(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, "codex", `while [ $# -gt 0 ]; do [ "$1" = --output-schema ] && cp "$2" "$HERE/schema"; shift; done
-cat <<'END'
-`+message+`
-END`)
-	turn := f.turn(t, agent.Options{Answer: agent.Answer{Schema: `{"type":"object"}`}}, "Do it.")
-	if turn.Structured != `{"verdict":"approve"}` || turn.Class != loop.OK || f.read(t, "schema") != `{"type":"object"}` {
-		t.Errorf("turn = %+v", turn)
-	}
-	path, _ := valued(f.argv(t), "--output-schema")
-	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {
-		t.Errorf("%s is left: %v", filepath.Dir(path), err)
-	}
-	if turn := f.turn(t, agent.Options{}, "Do it."); turn.Structured != "" {
-		t.Errorf("an answer in a form that nobody asked for: %+v", turn)
+	const said = `{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"{\"verdict\":\"approve\"}"}}` + "\n" + `{"type":"turn.completed","usage":{}}`
+	for schema, want := range map[string]string{`{"type":"object"}`: `{"verdict":"approve"}`, "": ""} {
+		turn, err := agent.Replay(agent.Options{Command: "codex", Answer: agent.Answer{Schema: schema}},
+			agent.Recording{Stdout: strings.NewReader(said)})
+		if err != nil || turn.Structured != want || turn.Class != loop.OK {
+			t.Errorf("%q: %+v, %v", schema, turn, err)
+		}
 	}
 }
 
@@ -74,7 +56,8 @@ func TestCodexText(t *testing.T) {
 				len(turn.Text) > loop.TextBytes {
 				t.Errorf("turn = %+v", turn)
 			}
-			path, _ := valued(f.argv(t), "-o")
+			argv := f.argv(t)
+			path := argv[slices.Index(argv, "-o")+1]
 			if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {
 				t.Errorf("%s is left: %v", filepath.Dir(path), err)
 			}
