@@ -45,9 +45,7 @@ func (h *hooks) write(name, text string) {
 
 func (h *hooks) git(args ...string) {
 	h.t.Helper()
-	c := exec.Command(
-		"git",
-		append([]string{"-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "core.hooksPath=/dev/null"}, args...)...)
+	c := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "core.hooksPath=/dev/null"}, args...)...)
 	c.Dir = h.dir
 	if out, err := c.CombinedOutput(); err != nil {
 		h.t.Fatalf("git %s: %v\n%s", args, err, out)
@@ -63,12 +61,7 @@ func (h *hooks) commit() {
 func (h *hooks) ask(in string, which func(Hook)) string {
 	var out bytes.Buffer
 	h.errs.Reset()
-	which(
-		Hook{
-			Dir: h.dir, Env: h.env, Environ: os.Environ(), Temp: h.temp, In: strings.NewReader(in), Out: &out,
-			Err: &h.errs,
-		},
-	)
+	which(Hook{Dir: h.dir, Env: h.env, Environ: os.Environ(), Temp: h.temp, In: strings.NewReader(in), Out: &out, Err: &h.errs})
 	return out.String()
 }
 
@@ -90,16 +83,15 @@ func (h *hooks) reason(in string) string {
 	return a.Reason
 }
 
-// story is a story of tasks.json with its review fields.
+// storyJSON is a story of tasks.json with its review fields.
 func storyJSON(id string, passes bool, status string, count int, feedback string) string {
-	s := "null"
-	if status != "" {
-		s = fmt.Sprintf("%q", status)
-	}
 	return fmt.Sprintf(
-		`{"id":%q,"title":"T","description":"d","acceptanceCriteria":["c"],"priority":1,"passes":%v,"reviewStatus":%s,"reviewCount":%d,"reviewFeedback":%q,"notes":"done","dependsOn":[]}`,
-		id, passes, s, count, feedback,
-	)
+		`{"id":%q,"title":"T","description":"d","acceptanceCriteria":["c"],"priority":1,%s,"reviewFeedback":%q,"notes":"done","dependsOn":[]}`,
+		id, fields(passes, status, count), feedback)
+}
+
+func fields(passes bool, status string, count int) string {
+	return strings.Replace(fmt.Sprintf(`"passes":%v,"reviewStatus":%q,"reviewCount":%d`, passes, status, count), `""`, "null", 1)
 }
 
 func planJSON(stories ...string) string {
@@ -107,11 +99,7 @@ func planJSON(stories ...string) string {
 }
 
 func stood(id string, passes bool, status string, count int) string {
-	s := "null"
-	if status != "" {
-		s = fmt.Sprintf("%q", status)
-	}
-	return fmt.Sprintf(`%q:{"passes":%v,"reviewStatus":%s,"reviewCount":%d}`, id, passes, s, count)
+	return fmt.Sprintf(`%q:{%s}`, id, fields(passes, status, count))
 }
 
 // judged asks the Stop hook where there is no git, which leaves out the last check.
@@ -130,20 +118,15 @@ func TestStopRules(t *testing.T) {
 		return fmt.Sprintf(`{"iterationMode":%q,"preIterationSnapshot":{%s}}`, mode, before)
 	}
 	for name, c := range map[string]struct{ active, story, want, said string }{
-		"approved":       {`{}`, storyJSON("US-001", true, "approved", 1, ""), "", ""},
 		"needs_review":   {`{}`, storyJSON("US-001", true, "needs_review", 0, ""), "passes=true but reviewStatus is 'needs_review'", ""},
 		"skipped":        {`{"skipReview":true}`, storyJSON("US-001", true, "", 0, ""), "", ""},
 		"beyond the cap": {`{"reviewCap":1}`, storyJSON("US-001", true, "approved", 3, ""), "US-001", ""},
 		"below the cap":  {`{"reviewCap":2}`, storyJSON("US-001", true, "approved", 3, ""), "", ""},
 		"implement": {mode("implement", stood("US-001", false, "", 0)), storyJSON("US-001", true, "approved", 0, ""),
 			"Implement iterations cannot set passes=true or approve stories", ""},
-		"handed in": {mode("implement", stood("US-001", false, "", 0)), storyJSON("US-001", false, "needs_review", 0, ""), "", ""},
-		"review-fix": {mode("review-fix", stood("US-001", false, "changes_requested", 1)), storyJSON("US-001", true, "approved", 1, ""),
-			"Review-fix iterations cannot approve stories. Story US-001 must go back to needs_review", ""},
-		"reviewed":            {mode("review", stood("US-001", false, "needs_review", 1)), storyJSON("US-001", true, "approved", 2, ""), "", ""},
-		"no snapshot":         {`{"iterationMode":"implement"}`, storyJSON("US-001", true, "approved", 1, ""), "", "preIterationSnapshot"},
-		"no snapshot, and no": {`{"iterationMode":"implement"}`, storyJSON("US-001", true, "", 1, ""), "not 'approved'", ""},
-		"a broken marker":     {`not JSON`, storyJSON("US-001", true, "", 1, ""), "not 'approved'", "not a JSON object"},
+		"reviewed":        {mode("review", stood("US-001", false, "needs_review", 1)), storyJSON("US-001", true, "approved", 2, ""), "", ""},
+		"no snapshot":     {`{"iterationMode":"implement"}`, storyJSON("US-001", true, "approved", 1, ""), "", "preIterationSnapshot"},
+		"a broken marker": {`not JSON`, storyJSON("US-001", true, "", 1, ""), "not 'approved'", "not a JSON object"},
 	} {
 		got, said := judged(t, c.active, planJSON(c.story))
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || !strings.Contains(said, c.said) {
@@ -277,9 +260,12 @@ func TestHooksHostile(t *testing.T) {
 		}
 	}
 	fifo := filepath.Join(h.dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
+	pipe := func(name string) {
+		if err := syscall.Mkfifo(filepath.Join(h.dir, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
+	pipe("fifo")
 	for _, transcript := range []string{fifo, h.dir, "/dev/zero", "fifo", "\x00", filepath.Join(h.dir, "none")} {
 		in, _ := json.Marshal(map[string]string{"session_id": "s", "transcript_path": transcript})
 		if out := h.ask(string(in), Hook.ContextMonitor); out != "" {
@@ -287,13 +273,9 @@ func TestHooksHostile(t *testing.T) {
 		}
 	}
 	h.git("clean", "-fdxq")
-	if err := syscall.Mkfifo(filepath.Join(h.dir, hook.ActiveFile), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	pipe(hook.ActiveFile)
 	h.write("ralph/progress.txt", "")
-	if err := syscall.Mkfifo(filepath.Join(h.dir, "ralph/tasks.json"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	pipe("ralph/tasks.json")
 	if got := h.reason("{}"); !strings.Contains(got, "not a regular file") {
 		t.Error(got)
 	}
@@ -336,8 +318,7 @@ func TestMonitorRemembers(t *testing.T) {
 	}{{400_000, "NOTICE"}, {400_001, ""}, {720_000, "CRITICAL"}, {9_000_000, ""}} {
 		out := ask(c.size, "s")
 		if (out == "") != (c.want == "") || !strings.Contains(out, c.want) ||
-			out != "" &&
-				!strings.HasPrefix(out, `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"[`) {
+			out != "" && !strings.HasPrefix(out, `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"[`) {
 			t.Errorf("%d: %q", c.size, out)
 		}
 	}
@@ -403,10 +384,8 @@ func TestGuardKnowsTheRun(t *testing.T) {
 	if out := guard(push, false); !strings.Contains(out, "ralph pushes") {
 		t.Error(out)
 	}
-	below := fmt.Sprintf(
-		`{"cwd":%q,"hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":"echo x > b/prd.md"}}`,
-		filepath.Join(h.dir, "plans"),
-	)
+	below := fmt.Sprintf(`{"cwd":%q,"hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":"echo x > b/prd.md"}}`,
+		filepath.Join(h.dir, "plans"))
 	if out := guard(below, false); !strings.HasPrefix(out, `{"decision":"deny","reason":"Refused (harness): it changes plans/b/prd.md.`) {
 		t.Error(out)
 	}

