@@ -3,6 +3,7 @@ package prompt
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -62,18 +63,9 @@ func owned(s loop.State, w Writer) int {
 }
 
 func TestFair(t *testing.T) {
-	tests := []struct {
-		room         int
-		wishes, want []int
-	}{
-		{10, []int{1, 2, 3}, []int{1, 2, 3}},
-		{10, []int{100, 2, 100}, []int{4, 2, 4}},
-		{0, []int{5}, []int{0}},
-		{-3, []int{5, 0}, []int{0, 0}},
-	}
-	for _, tt := range tests {
-		if got := fair(tt.wishes, tt.room); fmt.Sprint(got) != fmt.Sprint(tt.want) {
-			t.Errorf("fair(%v, %d) = %v, want %v", tt.wishes, tt.room, got, tt.want)
+	for room, want := range map[int][]int{204: {100, 2, 100}, 10: {4, 2, 4}, -3: {0, 0, 0}} {
+		if got := fair([]int{100, 2, 100}, room); !slices.Equal(got, want) {
+			t.Errorf("of %d: %v, want %v", room, got, want)
 		}
 	}
 }

@@ -52,24 +52,7 @@ func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, 
 
 // answer is the form in which a judge answers; it is read by a program.
 func answer(tree string, w wanted, open []loop.Concern) string {
-	promise, accepts, silence := "", "", ""
-	if len(open) > 0 {
-		accepts = `, "accepts": [{"name": "a name from the list above", "reason": "why the task wants it so"}]`
-		silence = ` When you approve, "accepts" holds each of the names above.`
-	}
-	if w.promise != "" {
-		promise = fmt.Sprintf("\"promise\": %q or \"\", ", w.promise)
-	}
-	text := fmt.Sprintf(`End with one JSON object, and nothing after it:
-
-{"verdict": "approve" or "request_changes", "tree": "%s", %s"summary": "one sentence", "issues": [{"file": "path", "line": 1, "problem": "what is wrong and what would be right"}]%s}
-
-"issues" is empty when you approve. Without exactly one such object you have given no verdict.%s`, tree, promise,
-		accepts, silence)
-	if w.promise != "" {
-		text += fmt.Sprintf(" An approval whose \"promise\" is not %q counts as none.", w.promise)
-	}
-	return text
+	return section("answer.md", map[string]any{"Tree": tree, "Promise": w.promise, "Open": len(open) > 0})
 }
 
 // harnessNoticed reports the soft checks that failed or have something to say: no reason to reject, but for a person to look at.
@@ -87,9 +70,7 @@ func harnessNoticed(border safetext.Border, verdicts []loop.Verdict) string {
 	if len(items) == 0 {
 		return ""
 	}
-	return "## The Harness Noticed\n\nLook at each. Tests that were weakened and work that is unfinished are reasons to " +
-		"reject, unless the task asks for them; the rest is one when it does harm. " +
-		asData(border, "what it noticed", list(items, maxNoticed, "- ", "of the same"))
+	return section("noticed.md", asData(border, "what it noticed", list(items, maxNoticed, "- ", "of the same")))
 }
 
 // toAccept lists what a judge has to accept by name, or to reject.
@@ -98,11 +79,6 @@ func toAccept(border safetext.Border, open []loop.Concern) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("## To Be Accepted By Name\n\nThe change touches what judges it, or leaves a failure of the base " +
-		"commit as " +
-		"it was. For each of these, decide whether the task wants it so. When it does, name it under \"accepts\" with the " +
-		"reason; when it does not, ask for changes. ")
-	lead := b.Len()
 	room := maxToAccept
 	for i, c := range open {
 		item := fmt.Sprintf("- name: %s\n  what: %s\n", lineOf(c.Name, 120), lineOf(c.Message, 300))
@@ -118,7 +94,7 @@ func toAccept(border safetext.Border, open []loop.Concern) string {
 		}
 		b.WriteString(item)
 	}
-	return b.String()[:lead] + asData(border, "the list of them", b.String()[lead:])
+	return section("to-accept.md", asData(border, "the list of them", b.String()))
 }
 
 // maxToAccept is how much room what has to be accepted gets; names are never left out.

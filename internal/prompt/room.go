@@ -33,7 +33,6 @@ const (
 	// Of a plan. The story itself is the task's own text and not reckoned among what is added.
 	maxStory        = 16 << 10
 	maxStoryFrame   = 8 << 10 // the template's own words, how to end, and what the heads of many attempts take too much
-	maxStories      = 2 << 10 // of the list of the others
 	maxDepends      = 512
 	maxEarlier      = 2 << 10
 	maxTaken        = 768

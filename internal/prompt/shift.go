@@ -12,17 +12,11 @@ import (
 // shift is the section for a run that repeats itself: the failure, and what not to do again, both from the record.
 func shift(s loop.State, border safetext.Border) string {
 	spin := s.Spins()
-	var b strings.Builder
-	b.WriteString("## IMPORTANT: Strategy Shift Required\n\n" +
-		"You're stuck. Previous approach failed 3x with same error. Try fundamentally different approach.\n\n" +
-		"You have failed 3x with the same error. Your previous approach does not work.\n" +
-		"You MUST try a fundamentally different approach. Do NOT do what is listed here. ")
 	tried := list(forbidden(s, spin), 1<<10, "- ", "of the same") + "\n\n"
 	if trace := trace(spin); trace != "" {
 		tried += fmt.Sprintf("The error, %s:\n\n%s\n", line(repeated(spin)), verbatim(trace))
 	}
-	b.WriteString(asData(border, "what not to do, and the error", tried) + "\n\nConsider completely different solutions.")
-	return b.String()
+	return section("shift.md", asData(border, "what not to do, and the error", tried))
 }
 
 // repeated says what is repeated, how often, and how it measured.
@@ -77,17 +71,11 @@ func attemptsOf(its []*loop.Iteration, count int) string {
 	if len(its) == 0 {
 		return "the attempts before"
 	}
-	if count > 5 {
-		return fmt.Sprintf("attempts %d to %d", its[len(its)-1].N-count+1, its[len(its)-1].N)
+	last := its[len(its)-1].N
+	if count < 2 {
+		return fmt.Sprintf("attempt %d", last)
 	}
-	var numbers []string
-	for _, it := range its {
-		numbers = append(numbers, fmt.Sprint(it.N))
-	}
-	if len(numbers) == 1 {
-		return "attempt " + numbers[0]
-	}
-	return "attempts " + safetext.And(numbers)
+	return fmt.Sprintf("attempts %d to %d", last-count+1, last)
 }
 
 // touched names the files that attempts changed between them.
