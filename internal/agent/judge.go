@@ -3,7 +3,6 @@ package agent
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -184,20 +183,6 @@ func byWords(said string) loop.Class {
 		return ""
 	}
 	return class
-}
-
-// phrase is how failures of a class are worded.
-type phrase struct {
-	class   loop.Class
-	pattern *pattern
-}
-
-// classOf is the class of the first phrase that is in a text; "" without one.
-func classOf(list []phrase, said string) loop.Class {
-	if i := slices.IndexFunc(list, func(p phrase) bool { return p.pattern.MatchString(said) }); i >= 0 {
-		return list[i].class
-	}
-	return ""
 }
 
 // judge decides how a turn ended, by what was said and how the process ended. The agent's own words on success do not

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -76,6 +77,20 @@ func orHere(dir string) string {
 }
 
 func geteuid() int { return os.Geteuid() }
+
+// phrase is how failures of a class are worded.
+type phrase struct {
+	class   loop.Class
+	pattern *pattern
+}
+
+// classOf is the class of the first phrase that is in a text; "" without one.
+func classOf(list []phrase, said string) loop.Class {
+	if i := slices.IndexFunc(list, func(p phrase) bool { return p.pattern.MatchString(said) }); i >= 0 {
+		return list[i].class
+	}
+	return ""
+}
 
 type pattern = regex.Pattern
 
