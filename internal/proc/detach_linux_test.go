@@ -15,23 +15,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// ids reads process ids from files.
-func ids(t *testing.T, dir string, files ...string) (pids []int) {
-	t.Helper()
-	for _, file := range files {
-		raw, err := os.ReadFile(filepath.Join(dir, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pids = append(pids, pid)
-	}
-	return pids
-}
-
 // supervisor starts two children that go on, each with one of its own, and a stray.
 const supervisor = `
 for n in 1 2; do
@@ -91,10 +74,7 @@ func TestRunDoesNotSpareTheDead(t *testing.T) {
 // End ends what never was in a tree of ours too: a child of somebody who died is named to us, and does not listen. It
 // may be below us, or not.
 func TestEndEndsWhatOthersStarted(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must(os.Executable())
 	for name, end := range map[string]func(pid int){
 		"a child": func(pid int) { proc.End([]int{pid}, 50*time.Millisecond) },
 		"not even a child": func(pid int) {

@@ -55,16 +55,9 @@ func TestRunEndsDaemons(t *testing.T) { // alone: see the rule at tree
 
 // Of two trees that are active, nobody knows whose an orphan without a trace is: it goes with the last of them.
 func TestRunsEndDaemonsTogether(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	long := script(t, `echo > begun; sleep 600`)
 	long.Grace = 200 * time.Millisecond // the daemon is deaf
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_, _ = proc.Run(ctx, long)
-	}()
-	waitFor(t, filepath.Join(long.Dir, "begun"))
+	end := beside(t, long)
 	short := script(t,
 		daemon+
 			`setsid sh -c 'sh -c "echo \$\$ > marked; exec sleep 600" & exit 0'; while ! [ -s marked ]; do sleep 0.01; done`)
@@ -75,8 +68,7 @@ func TestRunsEndDaemonsTogether(t *testing.T) {
 	if !alive(t, filepath.Join(short.Dir, "daemon")) {
 		t.Error("a daemon that could have been another run's was ended")
 	}
-	cancel()
-	<-ended
+	end()
 	if alive(t, filepath.Join(short.Dir, "daemon")) {
 		t.Error("a daemon outlived every run")
 	}
@@ -123,11 +115,7 @@ func TestRunEndsSiblings(t *testing.T) {
 // standing lists the living processes that run in a directory.
 func standing(t *testing.T, dir string) (left []string) {
 	t.Helper()
-	links, err := filepath.Glob("/proc/[0-9]*/cwd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, link := range links {
+	for _, link := range must(filepath.Glob("/proc/[0-9]*/cwd")) {
 		if at, err := os.Readlink(link); err == nil && strings.TrimSuffix(at, " (deleted)") == dir {
 			left = append(left, link)
 		}
@@ -137,11 +125,7 @@ func standing(t *testing.T, dir string) (left []string) {
 
 func zombies(t *testing.T) (n int) {
 	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
+	for _, file := range must(filepath.Glob("/proc/[0-9]*/stat")) {
 		raw, _ := os.ReadFile(file)
 		if strings.Contains(string(raw), ") Z "+strconv.Itoa(os.Getpid())+" ") {
 			n++
@@ -174,15 +158,7 @@ func TestRunLeavesOtherChildrenAlone(t *testing.T) {
 
 // So is what they start in sessions of their own, from whatever thread they do.
 func TestRunLeavesOthersSessionsAlone(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	long := script(t, `echo > begun; sleep 600`)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_, _ = proc.Run(ctx, long)
-	}()
-	waitFor(t, filepath.Join(long.Dir, "begun"))
+	defer beside(t, script(t, `echo > begun; sleep 600`))()
 	var others sync.WaitGroup
 	for range 200 {
 		others.Go(func() {
@@ -199,8 +175,6 @@ func TestRunLeavesOthersSessionsAlone(t *testing.T) {
 		})
 	}
 	others.Wait()
-	cancel()
-	<-ended
 }
 
 // Nobody but the main goroutine runs on the first thread: here are more threads at a time than ever lie idle.
@@ -223,11 +197,7 @@ func TestFirstThreadIsKept(t *testing.T) {
 
 // When we are killed ourselves, a root does not live on.
 func TestRootEndsWithUs(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	us := exec.Command(self)
+	us := exec.Command(must(os.Executable()))
 	us.Dir, us.Env = t.TempDir(), append(os.Environ(), "ACT_AS_RUNNER=1")
 	if err := us.Start(); err != nil {
 		t.Fatal(err)
@@ -259,11 +229,7 @@ func actAsHeadless(file string) {
 
 // A process whose first thread has ended looks dead and is not.
 func TestRunEndsTheHeadless(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := script(t, `env ACT_AS_HEADLESS=$PWD/pid setsid `+self+` & while ! [ -s pid ]; do sleep 0.01; done`)
+	s := script(t, `env ACT_AS_HEADLESS=$PWD/pid setsid `+must(os.Executable())+` & while ! [ -s pid ]; do sleep 0.01; done`)
 	run(t, s)
 	if err := syscall.Kill(ids(t, s.Dir, "pid")[0], 0); err == nil {
 		t.Error("it is still alive")

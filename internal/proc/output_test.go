@@ -85,20 +85,12 @@ func TestCapped(t *testing.T) {
 func TestCreateLog(t *testing.T) {
 	dir := t.TempDir()
 	victim, path := filepath.Join(dir, "victim"), filepath.Join(dir, "runs", "1", "turn.log")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(victim, []byte("precious"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(victim, path); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(victim, []byte("precious"), 0o644),
+		os.Symlink(victim, path)); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"first", "second"} {
-		log, err := proc.CreateLog(path, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := must(proc.CreateLog(path, 100))
 		_, _ = log.Write([]byte(text))
 		if err := log.Close(); err != nil {
 			t.Error(err)

@@ -37,22 +37,45 @@ func run(t *testing.T, s proc.Spec) proc.Result {
 	return r
 }
 
+// must is a value that only the machine can fail to give.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// ids reads process ids from files.
+func ids(t *testing.T, dir string, files ...string) (pids []int) {
+	t.Helper()
+	for _, file := range files {
+		pids = append(pids, must(strconv.Atoi(strings.TrimSpace(string(must(os.ReadFile(filepath.Join(dir, file))))))))
+	}
+	return pids
+}
+
 // alive reports whether the process whose id is in a file is running.
 func alive(t *testing.T, file string) bool {
 	t.Helper()
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
-	if err != nil {
-		t.Fatalf("%s holds %q", file, raw)
-	}
+	pid := ids(t, "", file)[0]
 	if status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil &&
 		strings.Contains(string(status), ") Z ") {
 		return false
 	}
 	return syscall.Kill(pid, 0) == nil
+}
+
+// beside runs a script that writes a file named begun, until the function is called.
+func beside(t *testing.T, s proc.Spec) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = proc.Run(ctx, s)
+	}()
+	waitFor(t, filepath.Join(s.Dir, "begun"))
+	return func() { cancel(); <-ended }
 }
 
 func waitFor(t *testing.T, file string) {
@@ -113,8 +136,6 @@ func TestRunWhatCannotBeRun(t *testing.T) {
 		{dir, proc.NotExecutable},
 		{write("orphan", "#!/no/such/interpreter\n", 0o755), proc.NotFound},
 		{write("nonsense", "\x7fELF or so", 0o755), proc.NotExecutable},
-		{write("plaintext", "echo no shebang, no shell\n", 0o755), proc.NotExecutable},
-		{write("empty", "", 0o755), proc.NotExecutable},
 		{write("reads-plain", "#!"+filepath.Join(dir, "plain")+"\n", 0o755), proc.NotExecutable},
 		{filepath.Join(dir, "plain", "below"), proc.NotFound},
 	} {
@@ -131,20 +152,6 @@ func TestRunWhatCannotBeRun(t *testing.T) {
 	}
 	if _, err := proc.Run(context.Background(), proc.Spec{}); err == nil {
 		t.Error("no program named is the harness's failure")
-	}
-}
-
-func TestRunKillsWhatIgnoresTerm(t *testing.T) {
-	t.Parallel()
-	s := script(t, `trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done`)
-	s.Timeout, s.Grace = 500*time.Millisecond, 200*time.Millisecond
-	// which it was not given
-	if r := run(t, s); r.Class != proc.TimedOut || r.Signal != "SIGKILL" || r.Duration < s.Timeout+s.Grace ||
-		r.Duration > proc.DefaultGrace {
-		t.Errorf("result = %+v", r)
-	}
-	if alive(t, filepath.Join(s.Dir, "pid")) {
-		t.Error("it is still alive")
 	}
 }
 

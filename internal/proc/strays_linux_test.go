@@ -37,11 +37,7 @@ func TestRunFindsStraysInTheMiddleOfExec(t *testing.T) {
 func carrying(t *testing.T, entry string) (left []int) {
 	t.Helper()
 	time.Sleep(5 * time.Millisecond) // it is done with exec by now
-	files, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
+	for _, file := range must(filepath.Glob("/proc/[0-9]*/environ")) {
 		if raw, err := os.ReadFile(file); err == nil && bytes.Contains(raw, []byte(entry+"\x00")) {
 			pid, _ := strconv.Atoi(strings.Split(file, "/")[2])
 			_ = syscall.Kill(pid, syscall.SIGKILL)

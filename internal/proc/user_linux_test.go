@@ -90,29 +90,18 @@ func nobody(t *testing.T) *proc.User {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	u, err := proc.LookupUser("65534:65534")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
+	return must(proc.LookupUser("65534:65534"))
 }
 
 // A child of the harness's own user reads nothing of the harness's environment.
 func TestHideSelf(t *testing.T) {
-	dir, err := os.MkdirTemp("", "harness")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must(os.MkdirTemp("", "harness"))
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	if err := os.Chmod(dir, 0o755); err != nil { // for the other user
 		t.Fatal(err)
 	}
-	self, err := os.ReadFile(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
 	harness := filepath.Join(dir, "harness")
-	if err := os.WriteFile(harness, self, 0o755); err != nil {
+	if err := os.WriteFile(harness, must(os.ReadFile(os.Args[0])), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer

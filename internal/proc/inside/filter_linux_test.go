@@ -2,6 +2,7 @@ package inside
 
 import (
 	"encoding/binary"
+	"fmt"
 	"testing"
 
 	"golang.org/x/net/bpf"
@@ -34,6 +35,21 @@ func asked(arch, call uint32, args ...uint32) []byte {
 	return data
 }
 
+// row is a call and what the filter answers.
+type row struct {
+	data []byte
+	want uint32
+}
+
+func holds(t *testing.T, vm *bpf.VM, of string, rows map[string]row) {
+	t.Helper()
+	for what, row := range rows {
+		if got, err := vm.Run(row.data); err != nil || uint32(got) != row.want {
+			t.Errorf("%s, %s: %x, %v, want %x", of, what, got, err, row.want)
+		}
+	}
+}
+
 func TestFilter(t *testing.T) {
 	const flags = unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK
 	for _, architecture := range []string{"amd64", "arm64"} {
@@ -45,10 +61,8 @@ func TestFilter(t *testing.T) {
 			answers := map[bool]uint32{true: allow, false: denied}
 			unixly, datagram := answers[s.Unix], answers[s.UDP]
 			for _, k := range kindsOf(architecture) {
-				for what, row := range map[string]struct {
-					data []byte
-					want uint32
-				}{
+				of := fmt.Sprintf("%s, %+v, kind %x", architecture, s, k.arch)
+				holds(t, vm, of, map[string]row{
 					"TCP":                   {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_STREAM|flags, 0), allow},
 					"TCP by its number":     {asked(k.arch, k.socket, unix.AF_INET6, unix.SOCK_STREAM, unix.IPPROTO_TCP), allow},
 					"multipath TCP":         {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_STREAM, mptcp), noProto},
@@ -80,27 +94,15 @@ func TestFilter(t *testing.T) {
 					"a process":             {asked(k.arch, k.clone, 17), allow},
 					"with hidden flags":     {asked(k.arch, clone3), unknown},
 					"anything else":         {asked(k.arch, 1), allow},
-				} {
-					got, err := vm.Run(row.data)
-					if err != nil || uint32(got) != row.want {
-						t.Errorf("%s, %+v, kind %x, %s: %x, %v, want %x", architecture, s, k.arch, what, got, err, row.want)
-					}
-				}
-				if k.socketcall == 0 {
-					continue
-				}
-				if got, err := vm.Run(asked(k.arch, k.socketcall, 1)); err != nil || uint32(got) != denied {
-					t.Errorf("%s, kind %x, socketcall: %x, %v", architecture, k.arch, got, err)
+				})
+				if k.socketcall != 0 {
+					holds(t, vm, of, map[string]row{"socketcall": {asked(k.arch, k.socketcall, 1), denied}})
 				}
 			}
-			for what, data := range map[string][]byte{
-				"another architecture": asked(unix.AUDIT_ARCH_S390X, 1),
-				"x32":                  asked(unix.AUDIT_ARCH_X86_64, 1<<30+41, unix.AF_UNIX),
-			} {
-				if got, err := vm.Run(data); err != nil || uint32(got) != unknown {
-					t.Errorf("%s, %s: %x, %v", architecture, what, got, err)
-				}
-			}
+			holds(t, vm, architecture, map[string]row{
+				"another architecture": {asked(unix.AUDIT_ARCH_S390X, 1), unknown},
+				"x32":                  {asked(unix.AUDIT_ARCH_X86_64, 1<<30+41, unix.AF_UNIX), unknown},
+			})
 		}
 	}
 }
@@ -110,10 +112,8 @@ func TestFilterOfAnOwnNetwork(t *testing.T) {
 	for _, architecture := range []string{"amd64", "arm64"} {
 		vm := machine(t, Sockets{Own: true, Userns: true}, architecture)
 		for _, k := range kindsOf(architecture) {
-			for what, row := range map[string]struct {
-				data []byte
-				want uint32
-			}{
+			of := fmt.Sprintf("%s, kind %x", architecture, k.arch)
+			holds(t, vm, of, map[string]row{
 				"TCP":                 {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_STREAM, 0), allow},
 				"UDP":                 {asked(k.arch, k.socket, unix.AF_INET6, unix.SOCK_DGRAM, 0), allow},
 				"unix":                {asked(k.arch, k.socket, unix.AF_UNIX, unix.SOCK_DGRAM, 0), allow},
@@ -126,18 +126,10 @@ func TestFilterOfAnOwnNetwork(t *testing.T) {
 				"asking for a key":    {asked(k.arch, k.keys[1]), unknown},
 				"keyctl":              {asked(k.arch, k.keys[2], 0), unknown},
 				"anything else":       {asked(k.arch, 1), allow},
-			} {
-				if got, err := vm.Run(row.data); err != nil || uint32(got) != row.want {
-					t.Errorf("%s, kind %x, %s: %x, %v, want %x", architecture, k.arch, what, got, err, row.want)
-				}
-			}
-			if k.socketcall == 0 {
-				continue
-			}
-			for number, want := range map[uint32]uint32{socketOf: denied, 2: allow} {
-				if got, err := vm.Run(asked(k.arch, k.socketcall, number)); err != nil || uint32(got) != want {
-					t.Errorf("%s, kind %x, socketcall %d: %x, %v", architecture, k.arch, number, got, err)
-				}
+			})
+			if k.socketcall != 0 {
+				holds(t, vm, of, map[string]row{"socketcall": {asked(k.arch, k.socketcall, socketOf), denied},
+					"another of it": {asked(k.arch, k.socketcall, 2), allow}})
 			}
 		}
 	}
