@@ -28,9 +28,9 @@ func Install(agent, program string, text []byte) (out []byte, done []string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	hooks, err := f.object("hooks")
-	if err != nil {
-		return nil, nil, err
+	hooks, ok := f.member(f.tree.Value.(*hujson.Object), "hooks", &hujson.Object{}, 1).Value.(*hujson.Object)
+	if !ok {
+		return nil, nil, errors.New(`its "hooks" is no object; fix it, then run ralph hook install again`)
 	}
 	changed := false
 	for _, kind := range Kinds {
@@ -78,45 +78,16 @@ func parseSettings(text []byte) (*settings, error) {
 	return f, nil
 }
 
-// member finds a member of an object; one that exists twice is an error, since programs differ in which they take.
-func member(o *hujson.Object, name string) (*hujson.Value, error) {
-	var found *hujson.Value
-	for i := range o.Members {
-		if key, ok := o.Members[i].Name.Value.(hujson.Literal); ok && key.String() == name {
-			if found != nil {
-				return nil, fmt.Errorf("it has %q twice; remove one of them, then run ralph hook install again", name)
-			}
-			found = &o.Members[i].Value
-		}
+// member finds a member of an object, and adds an empty one at a depth of indentation when it does not exist.
+func (f *settings) member(o *hujson.Object, name string, empty hujson.ValueTrimmed, depth int) *hujson.Value {
+	if found := (&hujson.Value{Value: o}).Find("/" + name); found != nil {
+		return found
 	}
-	return found, nil
-}
-
-// object is a member of the file's object, which is made when it does not exist.
-func (f *settings) object(name string) (*hujson.Object, error) {
-	root := f.tree.Value.(*hujson.Object)
-	value, err := member(root, name)
-	if err != nil {
-		return nil, err
-	}
-	if value == nil {
-		added := f.add(root, name, &hujson.Object{}, 1)
-		return added.Value.(*hujson.Object), nil
-	}
-	o, ok := value.Value.(*hujson.Object)
-	if !ok {
-		return nil, fmt.Errorf("its %q is no object; fix it, then run ralph hook install again", name)
-	}
-	return o, nil
-}
-
-// add appends a member to an object at a depth of indentation.
-func (f *settings) add(o *hujson.Object, name string, value hujson.ValueTrimmed, depth int) *hujson.Value {
 	var before hujson.Extra
 	before, o.AfterExtra = f.place(o.AfterExtra, depth)
 	o.Members = append(o.Members, hujson.ObjectMember{
 		Name:  hujson.Value{BeforeExtra: before, Value: hujson.String(name)},
-		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value},
+		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: empty},
 	})
 	return &o.Members[len(o.Members)-1].Value
 }
@@ -135,14 +106,7 @@ func (f *settings) line(depth int) hujson.Extra {
 // put brings one hook in, and says what it did.
 func (f *settings) put(hooks *hujson.Object, w wiring, program, kind string) (string, error) {
 	event, want := w.events[kind], Command(program, kind, false)
-	value, err := member(hooks, event)
-	if err != nil {
-		return "", err
-	}
-	if value == nil {
-		value = f.add(hooks, event, &hujson.Array{}, 2)
-	}
-	list, ok := value.Value.(*hujson.Array)
+	list, ok := f.member(hooks, event, &hujson.Array{}, 2).Value.(*hujson.Array)
 	if !ok {
 		return "", fmt.Errorf("its hooks.%s is no list; fix it, then run ralph hook install again", event)
 	}
@@ -176,26 +140,11 @@ func (f *settings) put(hooks *hujson.Object, w wiring, program, kind string) (st
 }
 
 // commands are the commands of an event's list.
-func commands(list *hujson.Array) []*hujson.Value {
-	var all []*hujson.Value
+func commands(list *hujson.Array) (all []*hujson.Value) {
 	for i := range list.Elements {
-		group, ok := list.Elements[i].Value.(*hujson.Object)
-		if !ok {
-			continue
-		}
-		hooks, err := member(group, "hooks")
-		if err != nil || hooks == nil {
-			continue
-		}
-		entries, ok := hooks.Value.(*hujson.Array)
-		if !ok {
-			continue
-		}
-		for j := range entries.Elements {
-			if e, ok := entries.Elements[j].Value.(*hujson.Object); ok {
-				if command, err := member(e, "command"); err == nil && command != nil {
-					all = append(all, command)
-				}
+		for j := 0; list.Elements[i].Find(fmt.Sprintf("/hooks/%d", j)) != nil; j++ {
+			if command := list.Elements[i].Find(fmt.Sprintf("/hooks/%d/command", j)); command != nil {
+				all = append(all, command)
 			}
 		}
 	}
