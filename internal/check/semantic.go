@@ -121,9 +121,9 @@ func (c *Verify) fallBack(s subject, why string) result {
 	return r
 }
 
-// lastObject is the JSON object with a key with which a text ends, a code fence around it or not; empty when it does
+// LastObject is the JSON object with a key with which a text ends, a code fence around it or not; empty when it does
 // not end so.
-func lastObject(text, key string) string {
+func LastObject(text, key string) string {
 	text = strings.TrimSpace(text)
 	text = strings.TrimSpace(strings.TrimSuffix(text, "```"))
 	if !strings.HasSuffix(text, "}") {
@@ -218,7 +218,7 @@ const SemanticSchema = `{"type":"object","additionalProperties":false,"required"
 func readAnswer(t loop.Turn) (verified bool, reason string, ok bool) {
 	raw := t.Structured
 	if raw == "" {
-		raw = lastObject(t.Text, "verified")
+		raw = LastObject(t.Text, "verified")
 	}
 	var answer struct {
 		Verified *bool  `json:"verified"`

@@ -2,6 +2,7 @@
 package derive
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -255,7 +257,7 @@ func readPlanAnswer(t loop.Turn, redact func(string) string) (planAnswer, []stri
 	}
 	said = redact(said)
 	a := planAnswer{raw: said}
-	object := planObject(said)
+	object := cmp.Or(check.LastObject(said, "tasks"), check.LastObject(said, "questions"))
 	if object == "" {
 		problem := "the answer holds no JSON object with the key tasks"
 		if len(t.Text) >= loop.TextBytes-4 {
@@ -266,52 +268,12 @@ func readPlanAnswer(t loop.Turn, redact func(string) string) (planAnswer, []stri
 		}
 		return a, []string{problem}
 	}
-	var read struct {
-		Questions *[]string       `json:"questions"`
-		PRD       *string         `json:"prd"`
-		Tasks     json.RawMessage `json:"tasks"`
-	}
-	if err := json.Unmarshal([]byte(object), &read); err != nil {
+	if err := json.Unmarshal([]byte(object), &a); err != nil {
 		return a, []string{fmt.Sprintf("the answer's JSON object cannot be read: %v", err)}
 	}
-	if read.Questions != nil {
-		for _, q := range *read.Questions {
-			if q = strings.TrimSpace(q); q != "" {
-				a.Questions = append(a.Questions, q)
-			}
-		}
-	}
-	if read.PRD != nil {
-		a.PRD = strings.TrimSpace(*read.PRD) + "\n"
-	}
-	a.Tasks = read.Tasks
+	a.Questions = slices.DeleteFunc(safetext.Map(a.Questions, strings.TrimSpace), func(q string) bool { return q == "" })
+	a.PRD = strings.TrimSpace(a.PRD) + "\n"
 	return a, nil
-}
-
-// planObject is the JSON object of an answer, with words before it or a fence around it; empty if the answer has none.
-func planObject(text string) string {
-	text = strings.TrimSpace(text)
-	text = strings.TrimSpace(strings.TrimSuffix(text, "```"))
-	if !strings.HasSuffix(text, "}") {
-		return ""
-	}
-	for i, tried := strings.Index(text, "{"), 0; i >= 0 && tried < 100; tried++ {
-		var object map[string]json.RawMessage
-		if json.Unmarshal([]byte(text[i:]), &object) == nil {
-			if _, ok := object["tasks"]; ok {
-				return text[i:]
-			}
-			if _, ok := object["questions"]; ok {
-				return text[i:]
-			}
-		}
-		next := strings.Index(text[i+1:], "{")
-		if next < 0 {
-			break
-		}
-		i += 1 + next
-	}
-	return ""
 }
 
 // Schema is the JSON schema of an answer. OpenAI takes none in which a property has no type or may be left out.

@@ -179,24 +179,6 @@ func TestStoriesBeginAtTheBeginning(t *testing.T) {
 	}
 }
 
-func TestPlanObject(t *testing.T) {
-	for _, test := range []struct{ text, want string }{
-		{`{"tasks": {}}`, `{"tasks": {}}`},
-		{"words {x}\n```json\n{\"tasks\": {\"a\": {}}}\n```\n", `{"tasks": {"a": {}}}`},
-		{`{"questions": []}`, `{"questions": []}`},
-		{`{"a": 1} then {"tasks": 2}`, `{"tasks": 2}`},
-		{`{"tasks": 2} and more`, ""},
-		{`{"a": {"tasks": 2}}`, `{"tasks": 2}}`[:0]},
-		{"", ""},
-		{"}", ""},
-		{strings.Repeat("{", 5000) + "}", ""},
-	} {
-		if got := planObject(test.text); got != test.want {
-			t.Errorf("%.60q: %q, want %q", test.text, got, test.want)
-		}
-	}
-}
-
 // TestPlanSchemaIsStrict: each object of it names all of its properties and takes no others, which OpenAI asks for.
 func TestPlanSchemaIsStrict(t *testing.T) {
 	var walk func(at string, v any)
