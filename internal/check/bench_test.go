@@ -34,18 +34,6 @@ func BenchmarkOutput(b *testing.B) {
 				fmt.Sprintf(event, "output", i, `,"Output":"    thing_test.go:12: checking the value\n"`) +
 				fmt.Sprintf(event, "pass", i, `,"Elapsed":0.01`)
 		}},
-		{"pytest -v", func(i int) string {
-			return fmt.Sprintf("src/some/module/test_file_%d.py::test_case_%d PASSED                    [ %2d%%]\n", i%50, i,
-				i%100)
-		}},
-		{"maven", func(i int) string {
-			return fmt.Sprintf("[INFO] Downloading from central: https://repo.example.com/maven2/org/thing/%d/thing-%d.jar "+
-				"(%d kB)\n", i, i, i)
-		}},
-		{"log", func(i int) string {
-			return fmt.Sprintf("2026-11-21T12:00:%02d.%03dZ level=info msg=\"request handled\" id=%d status=200 dur=%dms\n",
-				i%60, i%1000, i, i%77)
-		}},
 		{"progress", func(i int) string {
 			return fmt.Sprintf("\r\x1b[2K\x1b[1;32m[%3d%%]\x1b[0m Building \x1b[36mmodule_%d.c\x1b[0m", i%100, i)
 		}},

@@ -316,6 +316,12 @@ out
 	if v.Pass || v.Exit != 3 || v.Missing || !strings.HasPrefix(v.Output, "out\nerr") {
 		t.Errorf("verdict = %+v", v)
 	}
+	c = command(t, "echo warning")
+	c.Expect.NotContains = []string{"warning"}
+	if v := outcomeOf(t, c); !strings.HasPrefix(v.PromptText,
+		"Guardrail \"echo warning\" failed: its output contains \"warning\", which it must not.\nOutput file: ") {
+		t.Errorf("tell:\n%s", v.PromptText)
+	}
 }
 
 func TestShell(t *testing.T) { // S1-88, S1-89

@@ -38,7 +38,6 @@ func TestPromiseOfAReviewer(t *testing.T) {
 		{"in a tag of an earlier message",
 			loop.Turn{Text: answer("approve", "null"), Claim: loop.Claim{Tag: "promise", Text: "QA_PASSED"}}, true, "seen"},
 		{"nowhere", loop.Turn{Structured: answer("approve", "null")}, false, without},
-		{"another one", loop.Turn{Structured: answer("approve", `"REVIEW_PASSED"`)}, false, without},
 		{"one that only holds it", loop.Turn{Structured: answer("approve", `"QA_PASSED not yet"`)}, false, without},
 		{"the word without a tag", loop.Turn{Text: "QA_PASSED\n" + answer("approve", "null")}, false, without},
 		{"a field that says no counts before a tag",
@@ -153,7 +152,6 @@ func TestReviewersCap(t *testing.T) {
 	}{
 		{"below it", state(turn), 2, ""},
 		{"at it", state(turn, turn), 2, "the QA engineer has judged 2 times, which is its cap"},
-		{"no cap", state(turn, turn, turn), 0, ""},
 		{"skipped ones do not count", state(loop.Verdict{Check: "qa", Skipped: "x", Usage: spent}), 1, ""},
 		{"nor what the cap itself said", state(turn, loop.Verdict{Check: "qa"}), 2, ""},
 		{"nor others'", state(loop.Verdict{Check: "review", Usage: spent}), 1, ""},

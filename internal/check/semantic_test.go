@@ -60,40 +60,23 @@ func TestSemanticAnswers(t *testing.T) {
 // TestSemanticFallsBack: a model that gives no answer is logged, and the promise alone is looked for in this iteration
 // (S2-81).
 func TestSemanticFallsBack(t *testing.T) {
-	broken := loop.Turn{Class: loop.Overloaded, Reason: "the servers are busy", Text: "VERIFIED: x",
-		Usage: loop.Usage{Input: 3}}
-	for _, tt := range []struct {
-		name string
-		turn loop.Turn
-		err  error
-		said string
-		pass bool
-		want string
-	}{
-		{"it fails, and the promise is not there", broken, nil, "", false, "Promise 'AUTH_X' not found in output " +
-			"(string_match for this iteration: the model did not answer: the servers are busy)"},
-		{"it cannot be asked", loop.Turn{}, errors.New("no such agent"), "", false,
-			"Promise 'AUTH_X' not found in output (string_match for this iteration: no model could be asked: no such agent)"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var logged []string
-			c := verifier(t, task.Semantic, asks)
-			c.Log = func(format string, args ...any) { logged = append(logged, fmt.Sprintf(format, args...)) }
-			c.Ask = func(context.Context, string, string) (loop.Turn, error) { return tt.turn, tt.err }
-			if tt.said == "" {
-				c.Criteria.Promise = "AUTH_X"
-			}
-			v := verdictOf(t, c, promised(tt.said))
-			if v.Pass != tt.pass || v.Reason != tt.want {
-				t.Errorf("%v %q, want %v %q", v.Pass, v.Reason, tt.pass, tt.want)
-			}
-			if len(logged) != 1 || !strings.Contains(logged[0], "string_match is used for this iteration") {
-				t.Errorf("logged %q", logged)
-			}
-			if tt.err == nil && (v.Usage == nil || v.Usage.Input != 3) {
-				t.Errorf("it spent %+v", v.Usage)
-			}
-		})
+	broken := loop.Turn{Class: loop.Overloaded, Reason: "the servers are busy", Text: "VERIFIED: x", Usage: loop.Usage{Input: 3}}
+	for why, err := range map[string]error{"the model did not answer: the servers are busy": nil,
+		"no model could be asked: no such agent": errors.New("no such agent")} {
+		var logged []string
+		c := verifier(t, task.Semantic, asks)
+		c.Log = func(format string, args ...any) { logged = append(logged, fmt.Sprintf(format, args...)) }
+		c.Ask = func(context.Context, string, string) (loop.Turn, error) { return broken, err }
+		v := verdictOf(t, c, promised("AUTH_X"))
+		if !v.Pass || v.Reason != "Promise found in output (string_match for this iteration: "+why+")" {
+			t.Errorf("%v %q, want %q", v.Pass, v.Reason, why)
+		}
+		if len(logged) != 1 || !strings.Contains(logged[0], "string_match is used for this iteration") {
+			t.Errorf("logged %q", logged)
+		}
+		if err == nil && (v.Usage == nil || v.Usage.Input != 3) {
+			t.Errorf("it spent %+v", v.Usage)
+		}
 	}
 	c := verifier(t, task.Semantic, task.Verification{})
 	c.Acceptance = nil
