@@ -104,7 +104,7 @@ func (r *replay) all(ctx context.Context) error {
 	touched := r.files.Touched()
 	if len(commands) == 0 || !known && !slices.ContainsFunc(commands, soundsLikeTests) {
 		if len(touched) > 0 {
-			r.uncompared(touched[0], "tests were changed and could not be compared: no check is known to run them")
+			r.find(loop.Concern{Name: touched[0], Message: "tests were changed and could not be compared: no check is known to run them"})
 		}
 		return nil
 	}
@@ -114,8 +114,8 @@ func (r *replay) all(ctx context.Context) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.aside)) {
-		r.uncompared(name, "as it was in the base it cannot be loaded with this change, so it could not be compared; "+
-			r.deed(name))
+		r.find(loop.Concern{Name: name,
+			Message: "as it was in the base it cannot be loaded with this change, so it could not be compared; " + r.deed(name)})
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (r *replay) command(ctx context.Context, c *Command) error {
 			return err
 		}
 		if unfit != nil {
-			r.uncompared(c.Name(), "the tests as they were in the base could not be run: "+unfit.Reason)
+			r.find(loop.Concern{Name: c.Name(), Message: "the tests as they were in the base could not be run: " + unfit.Reason})
 			return nil
 		}
 		v, err := again.Run(ctx, r.at)
@@ -218,8 +218,8 @@ func (r *replay) test(ctx context.Context, c *Command, f loop.Finding) error {
 		}
 		detail += shown
 	}
-	r.found = addConcern(r.found, loop.Concern{
-		Name: f.Name(c.Name()), Kind: loop.BaseTest, File: cmp.Or(file, f.File), Detail: detail,
+	r.find(loop.Concern{
+		Name: f.Name(c.Name()), File: cmp.Or(file, f.File), Detail: detail,
 		Message: fmt.Sprintf("%s as it was in the base fails on this change; %s", quoted(f.Test), r.deed(file)),
 	})
 	return nil
@@ -233,8 +233,8 @@ func (r *replay) unnamed(ctx context.Context, c *Command, v loop.Verdict) error 
 		named = files
 	}
 	if len(named) == 0 {
-		r.found = addConcern(r.found, loop.Concern{
-			Name: c.Name(), Kind: loop.BaseTest, Detail: v.Output,
+		r.find(loop.Concern{
+			Name: c.Name(), Detail: v.Output,
 			Message: fmt.Sprintf("with the tests as they were in the base it fails (%s); %s", v.Reason, r.deed("")),
 		})
 	}
@@ -243,8 +243,8 @@ func (r *replay) unnamed(ctx context.Context, c *Command, v loop.Verdict) error 
 		if err != nil {
 			return err
 		}
-		r.found = addConcern(r.found, loop.Concern{
-			Name: name, Kind: loop.BaseTest, File: name, Detail: shown,
+		r.find(loop.Concern{
+			Name: name, Detail: shown,
 			Message: fmt.Sprintf("as it was in the base, %s fails on this change (%s); %s", c.Name(), v.Reason, r.deed(name)),
 		})
 	}
@@ -272,7 +272,7 @@ func (r *replay) attribute(ctx context.Context, c *Command, names []string) erro
 		r.said = append(r.said, said)
 	}
 	for _, name := range foreign {
-		r.found = addConcern(r.found, loop.Concern{Name: name, Kind: loop.MakesGreen, File: name,
+		r.find(loop.Concern{Name: name, Kind: loop.MakesGreen, File: name,
 			Message: shownName(name) + " seems to be no part of the product: " + said})
 	}
 	return err

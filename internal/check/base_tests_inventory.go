@@ -26,8 +26,8 @@ func (r *replay) compare() {
 		}
 		if named(base.Tests) && named(now.Tests) {
 			r.byName(c, *base.Tests, *now.Tests)
-		} else {
-			r.byNumber(c, *base, *now)
+		} else if len(r.found) == 0 { // missing tests have not been reported already
+			r.fewer(c, *base, *now, "this change")
 		}
 	}
 }
@@ -74,31 +74,25 @@ func (r *replay) tell(c *Command, tests []string, what string) {
 	})
 	if len(tests) > mostGone {
 		names := safetext.Map(tests, testOf)
-		r.find(c.Name(), fmt.Sprintf("of %d tests: %s (%s)", len(tests), what, safetext.FirstN(names, 5)))
+		r.find(loop.Concern{Name: c.Name(), Message: fmt.Sprintf("of %d tests: %s (%s)", len(tests), what, safetext.FirstN(names, 5))})
 		return
 	}
 	for _, name := range tests {
-		r.find(testOf(name), what)
+		r.find(loop.Concern{Name: testOf(name), Message: what})
 	}
 }
 
-// byNumber compares numbers if tests have no names, unless missing tests have been reported already.
-func (r *replay) byNumber(c *Command, base, now loop.Verdict) {
-	if len(r.found) == 0 {
-		r.fewer(c, base, now, "this change")
-	}
-}
-
+// fewer compares numbers, where tests have no names.
 func (r *replay) fewer(c *Command, base, now loop.Verdict, where string) {
 	switch {
 	case base.Ran == nil || *base.Ran == 0:
 	case now.AtLeast && now.Ran != nil && *now.Ran > 0: // no one has counted them
 	case now.Ran == nil:
-		r.find(c.Name(), fmt.Sprintf("it reported %s on the base commit and none on %s",
-			safetext.Count(*base.Ran, "test"), where))
+		r.find(loop.Concern{Name: c.Name(), Message: fmt.Sprintf("it reported %s on the base commit and none on %s",
+			safetext.Count(*base.Ran, "test"), where)})
 	case *now.Ran < *base.Ran:
-		r.find(c.Name(), fmt.Sprintf("%s ran on the base commit, and %d on %s", safetext.Count(*base.Ran, "test"),
-			*now.Ran, where))
+		r.find(loop.Concern{Name: c.Name(), Message: fmt.Sprintf("%s ran on the base commit, and %d on %s",
+			safetext.Count(*base.Ran, "test"), *now.Ran, where)})
 	}
 }
 
@@ -139,7 +133,7 @@ func (r *replay) unrun(ctx context.Context) error {
 			return err
 		}
 		if ok && !slices.ContainsFunc(ran, func(name string) bool { return testIn(name, file, string(content)) }) {
-			r.found = addConcern(r.found, loop.Concern{Name: file, Kind: loop.BaseTest, File: file,
+			r.find(loop.Concern{Name: file,
 				Message: "no check runs " + shownName(file) + ", so it was not compared; " + r.deed(file)})
 		}
 	}

@@ -72,7 +72,7 @@ func (r *replay) prove(ctx context.Context, d *diffscan.Change) error {
 			message = "is skipped without the change"
 		}
 		if len(all.fail) == 0 && !r.alreadyReported(t.name) {
-			r.found = addConcern(r.found, loop.Concern{Name: t.name, Kind: loop.Unproven, File: t.file, Message: message})
+			r.find(loop.Concern{Name: t.name, Kind: loop.Unproven, File: t.file, Message: message})
 		}
 	}
 	return nil

@@ -101,35 +101,13 @@ func findVerdict(verdicts []loop.Verdict, name string) *loop.Verdict {
 }
 
 // onBase is what a check said of the base commit; nil: nothing.
-func onBase(at Input, name string) *loop.Verdict {
-	for i, v := range at.State.Baseline {
-		if v.Check == name {
-			return &at.State.Baseline[i]
-		}
-	}
-	return nil
-}
+func onBase(at Input, name string) *loop.Verdict { return findVerdict(at.State.Baseline, name) }
 
-// earlier are the verdicts of the base commit and of all iterations but this one.
-func earlier(at Input) (verdicts []loop.Verdict) {
-	verdicts = append(verdicts, at.State.Baseline...)
-	for _, it := range at.State.Iterations {
-		if it.N != at.Iteration.N {
-			verdicts = append(verdicts, it.Verdicts...)
-		}
-	}
-	return verdicts
-}
-
-// before are the verdicts of a check on the tree that is judged now: on the base commit and in every iteration, oldest
-// first.
-func before(at Input, check string) (all []loop.Verdict) {
-	if at.Iteration.Commit == nil || at.Iteration.Commit.Tree == "" {
-		return nil
-	}
+// saidOf is what a check has said on the base commit and in every iteration, oldest first.
+func saidOf(at Input, check string) (all []loop.Verdict) {
 	add := func(verdicts []loop.Verdict) {
 		for _, v := range verdicts {
-			if v.Check == check && v.Skipped == "" && v.Tree == at.Iteration.Commit.Tree {
+			if v.Check == check && v.Skipped == "" {
 				all = append(all, v)
 			}
 		}
@@ -141,19 +119,18 @@ func before(at Input, check string) (all []loop.Verdict) {
 	return all
 }
 
-// saidBefore is the newest verdict of a check on the very tree that is judged now; nil when it has not been asked.
-func saidBefore(at Input, check string) *loop.Verdict {
-	all := before(at, check)
-	if len(all) == 0 {
+// onThisTree is what a check has said on the very tree that is judged now, oldest first.
+func onThisTree(at Input, check string) []loop.Verdict {
+	if at.Iteration.Commit == nil || at.Iteration.Commit.Tree == "" {
 		return nil
 	}
-	return &all[len(all)-1]
+	return slices.DeleteFunc(saidOf(at, check), func(v loop.Verdict) bool { return v.Tree != at.Iteration.Commit.Tree })
 }
 
 // passedBefore reports whether the check has passed on the very tree that is judged now: then it is not the code that
 // makes it fail.
 func passedBefore(at Input, check string) bool {
-	return slices.ContainsFunc(before(at, check), func(v loop.Verdict) bool { return v.Pass })
+	return slices.ContainsFunc(onThisTree(at, check), func(v loop.Verdict) bool { return v.Pass })
 }
 
 // Waiter is a check that another role may have to work for first.

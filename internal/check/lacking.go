@@ -40,9 +40,7 @@ func (c *Command) ranBefore(at Input) bool {
 
 // before reports whether a verdict of the command on the base commit or in an earlier iteration is so.
 func (c *Command) before(at Input, is func(loop.Verdict) bool) bool {
-	so := func(v loop.Verdict) bool { return v.Check == c.Title && v.Skipped == "" && is(v) }
-	return slices.ContainsFunc(at.State.Baseline, so) ||
-		slices.ContainsFunc(at.State.Iterations, func(it *loop.Iteration) bool { return slices.ContainsFunc(it.Verdicts, so) })
+	return slices.ContainsFunc(saidOf(at, c.Title), is)
 }
 
 // Words are the words of a command line, any of which may be a program.

@@ -324,8 +324,8 @@ func gaveUp(c Check, at Input) bool {
 	if _, isCommand := c.(*Command); !isCommand || at.Iteration.Turn.Class != loop.Broke {
 		return false
 	}
-	v := saidBefore(at, c.Name())
-	return v == nil && len(at.State.Iterations) > 1 || v != nil && !v.Pass
+	said := onThisTree(at, c.Name())
+	return len(said) == 0 && len(at.State.Iterations) > 1 || len(said) > 0 && !said[len(said)-1].Pass
 }
 
 // logVerdict logs the result of a check: of a command, its exit code and what its failure does to the next prompt.

@@ -91,7 +91,7 @@ func (n *NewestBase) Run(ctx context.Context, at Input) (v loop.Verdict, err err
 
 // earlier are the bases that the run was judged with before, each once.
 func (*NewestBase) earlier(at Input) (bases []string) {
-	for _, v := range earlier(at) {
+	for _, v := range saidOf(at, newestBaseCheck) {
 		if v.Base != "" && !slices.Contains(bases, v.Base) {
 			bases = append(bases, v.Base)
 		}

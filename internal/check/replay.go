@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -192,20 +193,16 @@ func (r *replay) diff(ctx context.Context, name string) (string, error) {
 	return strings.ToValidUTF8(section, "\uFFFD") + "\n", nil
 }
 
-func (r *replay) find(name, message string) {
-	r.found = addConcern(r.found, loop.Concern{Name: name, Kind: loop.BaseTest, Message: message})
+// find adds what has to be accepted; it is of a test of the base commit where its kind does not say otherwise.
+func (r *replay) find(c loop.Concern) {
+	c.Kind = cmp.Or(c.Kind, loop.BaseTest)
+	if slices.Contains(r.files.Touched(), c.Name) {
+		c.File = c.Name
+	}
+	r.found = addConcern(r.found, c)
 }
 
 // alreadyReported reports whether something must be accepted of a test already.
 func (r *replay) alreadyReported(test string) bool {
 	return slices.ContainsFunc(r.found, func(c loop.Concern) bool { return c.Name == loop.ConcernName(test) })
-}
-
-// uncompared finds that something could not be compared.
-func (r *replay) uncompared(name, message string) {
-	file := ""
-	if slices.Contains(r.files.Touched(), name) {
-		file = name
-	}
-	r.found = addConcern(r.found, loop.Concern{Name: name, Kind: loop.BaseTest, File: file, Message: message})
 }

@@ -110,8 +110,8 @@ func (r *Review) Waits(at Input) string {
 func (r *Review) Run(ctx context.Context, at Input) (v loop.Verdict, err error) {
 	v.Role = r.Role
 	nothing := at.Iteration.NothingToDo()
-	if before := saidBefore(at, r.Name()); nothing && before != nil { // one look is enough
-		v = *before
+	if before := onThisTree(at, r.Name()); nothing && len(before) > 0 { // one look is enough
+		v = before[len(before)-1]
 		v.Usage = nil
 		return v, nil
 	}
