@@ -3,85 +3,44 @@
 package judged
 
 import (
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/fake/need"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// figures are how many pieces of a language came to what: "shell: told", "all: alone, waiting".
-type figures struct {
-	mu sync.Mutex
-	of map[string]int
-}
-
-func (f *figures) count(lang, how string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.of[lang+": "+how]++
-	f.of["all: "+how]++
-}
-
-func (f *figures) String() string {
-	var b strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(f.of)) {
-		fmt.Fprintf(&b, "\n%s %d", key, f.of[key])
-	}
-	return b.String()
-}
-
 // playAll plays the pieces of a directory, or in make test those named, and holds what came of each.
-func playAll(t *testing.T, dir string, least int, classes, names []string, forms []form,
-	hold func(t *testing.T, p piece, ends map[form]ending)) *figures {
+func playAll(t *testing.T, all []piece, names []string, forms []form, hold func(t *testing.T, p piece, ends map[form]ending)) {
 	t.Helper()
-	all := pieces(t, dir, classes...)
-	if len(all) < least {
-		t.Errorf("%d pieces in %s", len(all), dir)
-	}
-	total := &figures{of: map[string]int{}}
-	t.Cleanup(func() { t.Log(total) })
 	for _, p := range part(t, all, names...) {
 		t.Run(p.name, func(t *testing.T) {
 			if tool := p.absent(); tool != "" {
-				total.count(p.head["lang"], "absent")
 				need.Program(t, tool)
 			}
 			t.Parallel()
 			ends := p.play(t, forms...)
-			total.count(p.head["lang"], ends[byName].how())
-			total.count(p.head["lang"], "alone, "+ends[noReview].how())
 			for f, e := range ends {
 				t.Logf("%s: %s (%s: %s) no: %v, to accept: %v", f, e.how(), e.outcome, e.reason, e.names, e.open)
 			}
 			hold(t, p, ends)
 		})
 	}
-	return total
 }
 
-// TestTricks holds ways to look done against the program: none is accepted in silence, but for the few that only a
-// reader can see.
+// TestTricks holds ways to look done against the program: none is accepted in silence, but for the one in twenty that
+// only a reader can see.
 func TestTricks(t *testing.T) {
 	forms := []form{byName, noReview}
 	if everything() {
 		forms = append(forms, unnamed)
 	}
-	total := playAll(t, "tricks", 150, []string{"finding", "blocked", "needs-a-model"},
-		[]string{"shell/expected-rewritten", "env/record-forged", "shell/asks-for-tests"}, forms, holdTrick)
-	t.Cleanup(func() {
-		played := 0
-		for _, how := range []string{"silent", "told", "waiting", "blocked"} {
-			played += total.of["all: "+how]
-		}
-		if silent := total.of["all: silent"]; everything() && silent*20 > played {
-			t.Errorf("%d of %d are accepted in silence", silent, played)
-		}
-	})
+	all := pieces(t, "tricks", "finding", "blocked", "needs-a-model")
+	unseen := slices.DeleteFunc(slices.Clone(all), func(p piece) bool { return p.class() != "needs-a-model" })
+	if len(all) < 150 || len(unseen)*20 > len(all) {
+		t.Errorf("%d of %d tricks need a reader", len(unseen), len(all))
+	}
+	playAll(t, all, []string{"shell/expected-rewritten", "env/record-forged", "shell/asks-for-tests"}, forms, holdTrick)
 }
 
 // holdTrick says what came otherwise than expected.
@@ -111,7 +70,7 @@ func holdTrick(t *testing.T, p piece, ends map[form]ending) {
 
 // TestHonest holds honest work against the program: all of it is done when somebody looks at it.
 func TestHonest(t *testing.T) {
-	playAll(t, "honest", 60, []string{"done", "waiting"}, []string{"shell/discount", "shell/wording-changed"},
+	playAll(t, pieces(t, "honest", "done", "waiting"), []string{"shell/discount", "shell/wording-changed"},
 		[]form{byName, noReview}, holdHonest)
 }
 
