@@ -336,17 +336,8 @@ const (
 func (a Answer) judged() []loop.Criterion {
 	list := a.Criteria
 	if len(list) > maxCriteria {
-		list = slices.Clone(list)
-		slices.SortStableFunc(list, func(a, b loop.Criterion) int {
-			switch {
-			case a.Met == b.Met:
-				return 0
-			case a.Met:
-				return 1
-			}
-			return -1
-		})
-		list = list[:maxCriteria]
+		met := slices.DeleteFunc(slices.Clone(list), func(c loop.Criterion) bool { return !c.Met })
+		list = append(a.unmet(), met...)[:maxCriteria]
 	}
 	var kept []loop.Criterion
 	for _, c := range list {

@@ -85,8 +85,8 @@ func (c *Command) run(ctx context.Context, log io.Writer, name string) (ending, 
 	seen, tests := c.Expect.sought(), failure.NewTestCounter()
 	writers := []io.Writer{log, kept, seen, tests}
 	if c.Console != nil {
-		shown := newEcho(c.Console, name)
-		defer shown.lines.flush()
+		shown := &console{to: c.Console, log: name, left: keptBytes}
+		defer shown.end()
 		writers = append(writers, shown)
 	}
 	to := io.MultiWriter(writers...)

@@ -133,7 +133,7 @@ func TestCancelledIsNotFlaky(t *testing.T) {
 	var runs []string
 	l := list(t, &tree{}, silent, &checkout{})
 	c := command(t, "echo begun; sleep 60")
-	c.Console = console(func(p []byte) { runs = append(runs, string(p)); cancel() })
+	c.Console = writes(func(p []byte) { runs = append(runs, string(p)); cancel() })
 	l.Checks = []Check{c}
 	_, _ = l.Judge(ctx, judgedBefore("t", loop.Verdict{Check: "check", Pass: true}))
 	if begun := slices.DeleteFunc(runs, func(s string) bool { return !strings.Contains(s, "begun") }); len(begun) != 1 {
@@ -141,6 +141,6 @@ func TestCancelledIsNotFlaky(t *testing.T) {
 	}
 }
 
-type console func(p []byte)
+type writes func(p []byte)
 
-func (w console) Write(p []byte) (int, error) { w(p); return len(p), nil }
+func (w writes) Write(p []byte) (int, error) { w(p); return len(p), nil }

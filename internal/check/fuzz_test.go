@@ -48,11 +48,11 @@ func FuzzTruncate(f *testing.F) {
 // A line of a check's output that is too long for the console is cut between characters, and says so.
 func TestConsoleCutsBetweenCharacters(t *testing.T) {
 	for shift := range 5 {
-		var console strings.Builder
-		w := newInert(&console)
+		var shown strings.Builder
+		w := &console{to: &shown, left: 1 << 20}
 		_, _ = w.Write([]byte(strings.Repeat("x", shift) + strings.Repeat("€é𝄞", maxConsoleLine) + "\nnext\n"))
-		w.flush()
-		long, next, _ := strings.Cut(console.String(), "\n")
+		w.end()
+		long, next, _ := strings.Cut(shown.String(), "\n")
 		if n := len(long); n > maxConsoleLine+20 || n < maxConsoleLine || strings.Contains(long, "\uFFFD") ||
 			!strings.HasSuffix(long, " [...]") || next != "  │ next\n" {
 			t.Errorf("after %d bytes: %d bytes ending in %q, then %q", shift, n, long[len(long)-20:], next)

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -38,26 +37,17 @@ func newKept(most int, redact func(string) string) kept {
 	return kept{proc.NewTail(most+redactionMargin, most+redactionMargin), redact}
 }
 
-// String is the output, with a line that says so where something is missing.
+// String is the beginning and the end, in whole lines where lines are not too long, with a line that says so where
+// something is missing between them.
 func (k kept) String() string {
-	head, end, missing := k.ends()
+	head, end, missing := k.Ends()
 	if missing == 0 {
-		return head
-	}
-	return proc.Joined(head, end, missing)
-}
-
-// ends are the beginning and the end, in whole lines where lines are not too long, and how many bytes are missing
-// between them. When none are, the first is all there was.
-func (k kept) ends() (head, end string, missing int64) {
-	head, end, missing = k.Ends()
-	if missing == 0 {
-		return k.redact(head + end), "", 0
+		return k.redact(head + end)
 	}
 	head, end = k.redact(head), k.redact(end) // each by itself: what lay between them belongs to neither
 	both := len(head) + len(end)
 	head, end = firstLines(head[:max(0, len(head)-redactionMargin)]), lastLines(end, min(len(end), redactionMargin))
-	return head, end, missing + int64(both-len(head)-len(end))
+	return proc.Joined(head, end, missing+int64(both-len(head)-len(end)))
 }
 
 // firstLines is a text up to the end of its last line that has one.
@@ -76,73 +66,53 @@ func lastLines(text string, from int) string {
 	return safetext.WholeStart(text[from:])
 }
 
-// beginning shows a person the first whole lines of an output as they come; a last line says where all of a longer one
-// is.
-type beginning struct {
-	lines *safeWriter
-	log   string // where all of it is
-	left  int    // bytes that are still shown
-}
-
-func newEcho(to io.Writer, log string) *beginning {
-	return &beginning{lines: newInert(to), log: log, left: keptBytes}
-}
-
-// Write implements io.Writer; it never fails.
-func (b *beginning) Write(p []byte) (int, error) {
-	shown := p[:min(len(p), b.left)]
-	_, _ = b.lines.Write(shown)
-	if b.left -= len(shown); len(shown) < len(p) && b.log != "" {
-		b.lines.part, b.lines.cut = b.lines.part[:0], false // it may end within a secret
-		_, _ = b.lines.Write([]byte("[... more is in " + b.log + " ...]\n"))
-		b.log = ""
-	}
-	return len(p), nil
-}
-
-// safeWriter writes whole lines to a console, each made harmless.
-type safeWriter struct {
-	to   *bufio.Writer
-	part []byte
-	cut  bool // there is more of the line than part
+// console shows a person the first whole lines of an output as they come, each made harmless; a last line says where all
+// of a longer one is.
+type console struct {
+	to   io.Writer
+	log  string // where all of it is
+	left int    // bytes that are still shown
+	part []byte // of a line that has not ended
+	cut  bool   // there is more of the line than part
 }
 
 const maxConsoleLine = 4 << 10
 
-func newInert(to io.Writer) *safeWriter { return &safeWriter{to: bufio.NewWriter(to)} }
-
-func (w *safeWriter) Write(p []byte) (int, error) {
-	n := len(p)
-	for len(p) > 0 {
-		end := bytes.IndexByte(p, '\n')
-		text := p
-		if end >= 0 {
-			text = p[:end]
-		}
-		room := min(len(text), maxConsoleLine-len(w.part))
-		w.part = append(w.part, text[:room]...)
-		w.cut = w.cut || room < len(text)
-		if end < 0 {
-			break
-		}
-		w.line()
-		p = p[end+1:]
+// Write implements io.Writer; it never fails.
+func (c *console) Write(p []byte) (int, error) {
+	shown := p[:min(len(p), c.left)]
+	c.show(shown)
+	if c.left -= len(shown); len(shown) < len(p) && c.log != "" {
+		c.part, c.cut = c.part[:0], false // it may end within a secret
+		c.show([]byte("[... more is in " + c.log + " ...]\n"))
+		c.log = ""
 	}
-	return n, nil
+	return len(p), nil
 }
 
-func (w *safeWriter) line() {
-	line := safetext.Inert(string(w.part))
-	if w.cut { // maybe within a character
-		line = safetext.Inert(strings.ToValidUTF8(string(w.part), "")) + " [...]"
+func (c *console) show(text []byte) {
+	for part := range bytes.Lines(text) {
+		part, whole := bytes.CutSuffix(part, []byte("\n"))
+		room := min(len(part), maxConsoleLine-len(c.part))
+		c.part = append(c.part, part[:room]...)
+		if c.cut = c.cut || room < len(part); whole {
+			c.line()
+		}
 	}
-	_, _ = fmt.Fprintf(w.to, "  │ %s\n", line)
-	_ = w.to.Flush()
-	w.part, w.cut = w.part[:0], false
 }
 
-func (w *safeWriter) flush() {
-	if len(w.part) > 0 {
-		w.line()
+func (c *console) line() {
+	line := safetext.Inert(string(c.part))
+	if c.cut { // maybe within a character
+		line = safetext.Inert(strings.ToValidUTF8(string(c.part), "")) + " [...]"
+	}
+	_, _ = fmt.Fprintf(c.to, "  │ %s\n", line)
+	c.part, c.cut = c.part[:0], false
+}
+
+// end shows a line that has not ended.
+func (c *console) end() {
+	if len(c.part) > 0 {
+		c.line()
 	}
 }
