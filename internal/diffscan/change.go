@@ -6,7 +6,6 @@ package diffscan
 import (
 	"context"
 	"fmt"
-	"path"
 	"strings"
 	"sync"
 
@@ -123,7 +122,7 @@ func (d *Change) reveal(ctx context.Context) (left int, err error) {
 		if f != nil && !f.binary {
 			continue
 		}
-		readable := commentsOf[strings.ToLower(path.Ext(name))] != "" || isSetting(name)
+		readable := commentMarks(name) != nil || isSetting(name)
 		if !readable || read == maxReveal {
 			if f == nil {
 				left++

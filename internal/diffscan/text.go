@@ -3,6 +3,7 @@ package diffscan
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/regex"
@@ -31,44 +32,39 @@ func quote(text string) string {
 	return fmt.Sprintf("%q", safetext.Shorten(strings.TrimSpace(text), 120))
 }
 
-// commentMarks are what begins a comment, by the ending of a file's name. Others have none that is known: their lines
-// are not read as comments, since "todo" may be anything there.
-var commentMarks = map[string][]string{
-	"slash": {"//", "/*"},
-	"hash":  {"#"},
-	"dash":  {"--"},
-	"html":  {"<!--", "//", "/*", "{/*"},
-	"lisp":  {";"},
-	"php":   {"//", "#", "/*"},
-	"latex": {"%"},
+// comments are what begins a comment, by the ending of a file's name, or by all of it. Other files have none that is known:
+// their lines are not read as comments, since "todo" may be anything there.
+var comments = []struct {
+	of    string
+	marks []string
+}{
+	{" .go .js .ts .mjs .cjs .mts .cts .rs .java .kt .kts .scala .groovy .gradle .cs .c .h .cc .cpp .hpp " +
+		".cxx .m .mm .swift .dart .zig .proto .css .scss .less .sol .v ", []string{"//", "/*"}},
+	{" .py .pyi .rb .sh .bash .zsh .yml .yaml .toml .pl .pm .r .ex .exs .jl .nix .tf .mk .ps1 .cmake .nim " +
+		".cr makefile dockerfile justfile rakefile gemfile ", []string{"#"}},
+	{" .sql .lua .hs .elm .adb .ads ", []string{"--"}},
+	{" .jsx .tsx .vue .svelte .xml ", []string{"<!--", "//", "/*", "{/*"}},
+	{" .clj .cljs .lisp .el .scm ", []string{";"}},
+	{" .php ", []string{"//", "#", "/*"}},
+	{" .erl ", []string{"%"}},
 }
 
-var commentsOf = map[string]string{
-	".go": "slash", ".js": "slash", ".jsx": "html", ".ts": "slash", ".tsx": "html", ".mjs": "slash", ".cjs": "slash",
-	".mts": "slash", ".cts": "slash", ".rs": "slash", ".java": "slash", ".kt": "slash",
-	".kts": "slash", ".scala": "slash", ".groovy": "slash", ".gradle": "slash", ".cs": "slash", ".c": "slash",
-	".h": "slash", ".cc": "slash", ".cpp": "slash", ".hpp": "slash", ".cxx": "slash", ".m": "slash",
-	".mm": "slash", ".swift": "slash", ".dart": "slash", ".zig": "slash", ".proto": "slash", ".css": "slash",
-	".scss": "slash", ".less": "slash", ".sol": "slash", ".v": "slash",
-	".py": "hash", ".pyi": "hash", ".rb": "hash", ".sh": "hash", ".bash": "hash", ".zsh": "hash", ".yml": "hash",
-	".yaml": "hash", ".toml": "hash", ".pl": "hash", ".pm": "hash", ".r": "hash", ".ex": "hash",
-	".exs": "hash", ".jl": "hash", ".nix": "hash", ".tf": "hash", ".mk": "hash", ".ps1": "hash", ".cmake": "hash",
-	".nim": "hash", ".cr": "hash",
-	".sql": "dash", ".lua": "dash", ".hs": "dash", ".elm": "dash", ".adb": "dash", ".ads": "dash",
-	".vue": "html", ".svelte": "html", ".xml": "html", ".php": "php", ".clj": "lisp", ".cljs": "lisp", ".lisp": "lisp",
-	".el": "lisp", ".scm": "lisp", ".erl": "latex",
+// commentMarks are what begins a comment in a file; nil: it is not known.
+func commentMarks(name string) []string {
+	base := strings.ToLower(path.Base(name))
+	for _, c := range comments {
+		if ending := path.Ext(base); ending != "" && strings.Contains(c.of, " "+ending+" ") || strings.Contains(c.of, " "+base+" ") {
+			return c.marks
+		}
+	}
+	return nil
 }
 
 // splitComment parts a line into code and comment. Text in quotes is code; a line of a block that begins with a
 // star is comment.
 func splitComment(name, text string) (code, comment string) {
-	kind := commentsOf[strings.ToLower(path.Ext(name))]
-	if base := strings.ToLower(path.Base(name)); kind == "" &&
-		(base == "makefile" || base == "dockerfile" || base == "justfile" || base == "rakefile" || base == "gemfile") {
-		kind = "hash"
-	}
-	marks := commentMarks[kind]
-	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "* ") && (kind == "slash" || kind == "php") {
+	marks := commentMarks(name)
+	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "* ") && slices.Contains(marks, "/*") {
 		return "", trimmed
 	}
 	var quote byte

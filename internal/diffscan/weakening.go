@@ -269,7 +269,7 @@ var (
 func (d *Change) asked() (weakenings []Weakening) {
 	old := d.takenOut()
 	for _, f := range d.files {
-		if commentsOf[strings.ToLower(path.Ext(f.name))] == "" || beside.MatchString(f.name) || isSetting(f.name) ||
+		if path.Ext(f.name) == "" || commentMarks(f.name) == nil || beside.MatchString(f.name) || isSetting(f.name) ||
 			foreign.MatchString(f.name) || fixtures.MatchString(f.name) || prose.MatchString(f.name) {
 			continue
 		}
