@@ -52,7 +52,6 @@ const (
 	languages  = "python|pypy|node|nodejs|deno|bun|ruby|perl|php|lua|osascript|pwsh"
 	installs   = "install|remove|purge|upgrade|full-upgrade|dist-upgrade|autoremove|uninstall|add|del|delete|update|erase|tap"
 	containers = "docker|podman|nerdctl"
-	deletes    = `(delete|terminate|destroy|remove|purge|deregister)(-.*)?$`
 )
 
 // dangers are the kinds of things that the guard refuses, in the order in which they are searched for.
@@ -290,12 +289,9 @@ var dangers = []category{
 			{"kubectl|oc|k3s delete", `^(--all|--all-namespaces|-A)$|^(ns|namespaces?|pvc?|nodes?|crd|project|` +
 				`persistentvolume(claim)?|deployments?|statefulset|all|secrets?)(/.*)?$`, dryRun},
 			{"kubectl|oc drain, helm uninstall|delete", "", dryRun},
-			{"aws s3", `\Arb$|\Arm\n(.*\n)*--recursive|\Async\n(.*\n)*--delete`, dryRun},
-			{"aws", `\A[\w-]+\n` + deletes, dryRun},
-			{"gcloud|az|doctl|hcloud|flyctl|fly|vercel|netlify|railway|oci", `^` + deletes, dryRun},
-			{"heroku", `\A([\w:]+:(destroy|delete)|pg:reset)$`, ""},
-			{"gsutil", `^rb$|^rm\n(.*\n)*(-\w*[rR]|[^\n]*\*)`, ""},
-			{"gh repo|release|secret|variable", `\A(delete|archive)$`, ""},
+			{"aws s3", `\Arm\n(.*\n)*--recursive|\Async\n(.*\n)*--delete`, dryRun},
+			{"aws|gcloud|gsutil|az|doctl|hcloud|flyctl|fly|vercel|netlify|railway|oci|heroku|gh",
+				`^([\w:]+:)?(delete|terminate|destroy|remove|purge|deregister|archive|rb)(-.*)?$`, dryRun},
 			{"gh api", `^(-X\n?|--method[=\n])(?i:delete)$`, ""},
 		},
 	},
