@@ -6,81 +6,30 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/fake/archive"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// TestAcceptanceLists: which items of a text are acceptance criteria.
+// TestAcceptanceLists: which items of a text are acceptance criteria: the cases of testdata/criteria.txtar, each with its
+// criteria, a line each.
 func TestAcceptanceLists(t *testing.T) {
-	for _, c := range []struct {
-		name, text string
-		want       []string
-	}{
-		{"a heading", "Do.\n\n## Acceptance criteria\n\n- [ ] a\n- [x] b\n", []string{"a", "b"}},
-		{"other words", "# Definition of Done\n* [ ] a\n", []string{"a"}},
-		{"in capitals", "### DONE WHEN:\n1. [ ] a\n2. [X] b\n", []string{"a", "b"}},
-		{"an old heading", "Acceptance Criteria\n---\n+ [ ] a\n", []string{"a"}},
-		{"with a sign", "## ✅ 3. Acceptance criteria\n- [ ] a\n", []string{"a"}},
-		{"a bold line", "**Acceptance Criteria**\n\n- [ ] a\n", []string{"a"}},
-		{"a bold label", "**Done when:**\n- [ ] a\n", []string{"a"}},
-		{"a label", "Do it.\nAcceptance criteria:\n- [ ] a\n", []string{"a"}},
-		{"plain items", "## Acceptance criteria\n- a\n- b\n", []string{"a", "b"}},
-		{"boxes among plain items", "## Acceptance criteria\n- a note\n- [ ] a\n", []string{"a"}},
-		{"boxes in boxes", "## Acceptance criteria\n- [ ] a\n  - [ ] b\n    - [x] c\n- [ ] d\n",
-			[]string{"a", "b", "c", "d"}},
-		{"boxes below a plain item", "## Acceptance criteria\n- group\n  - [ ] a\n", []string{"a"}},
-		{"details of an item", "## Acceptance criteria\n- [ ] login:\n  - 200\n  - 401\n", []string{"login: 200; 401"}},
-		{"several lines", "## Acceptance criteria\n- [ ] a\n  long one\n\n  and a remark\n", []string{"a long one"}},
-		{"code and links", "## Acceptance criteria\n- [ ] `add 2 3` prints **5**\n", []string{"`add 2 3` prints **5**"}},
-		{"parts of the section", "## Acceptance criteria\n### API\n- [ ] a\n### UI\n- [ ] b\n## Notes\n- [ ] c\n",
-			[]string{"a", "b"}},
-		{"two lists", "## Acceptance criteria\n- [ ] a\n\nand\n\n1. [ ] b\n", []string{"a", "b"}},
-		{"twice the same", "## Acceptance criteria\n- [ ] a\n- [ ] a\n", []string{"a"}},
-		{"an empty item", "## Acceptance criteria\n- [ ] \n- [ ] a\n", []string{"a"}},
-		{"below a rule", "## Acceptance criteria\n- [ ] a\n\n" + strings.Repeat("-", 80) + "\n\n" + strings.Repeat("*", 80) +
-			"\n", []string{"a"}},
-		{"windows", "## Acceptance criteria\r\n\r\n- [ ] a\r\n- [ ] b\r\n", []string{"a", "b"}},
-		{"another label ends a label", "Acceptance criteria:\n- [ ] a\n\nNotes:\n- [ ] b\n", []string{"a"}},
-		{"a heading ends a label", "Acceptance criteria:\n- [ ] a\n\n### Notes\n- [ ] b\n", []string{"a"}},
-
-		{"struck out", "## Done when\n- [ ] a\n- [ ] ~~b~~\n- ~~c~~\n", []string{"a"}},
-		{"folded", "<details><summary>Acceptance criteria</summary>\n\n- [ ] a\n</details>\n\n- [ ] b\n", []string{"a"}},
-		{"folded below the label", "## Acceptance criteria\n<details>\n<summary>all</summary>\n\n- [ ] a\n</details>\n", []string{"a"}},
-		{"a table", "## Acceptance criteria\n| case | result |\n|---|---|\n| add 2 3 | 5 |\n| add | usage |\n",
-			[]string{"add 2 3: 5", "add: usage"}},
-		{"gherkin", "## Acceptance criteria\n```gherkin\nFeature: add\n\n  Scenario: two\n    Given 2\n    Then 5\n  Scenario: none\n    Then usage\n```\n",
-			[]string{"Scenario: two Given 2 Then 5", "Scenario: none Then usage"}},
-		{"another language", "## Critères d'acceptation\n- [ ] a\n", []string{"a"}},
-		{"another script", "**Критерии приёмки:**\n- a\n", []string{"a"}},
-		{"very long", "## Done when\n- [ ] " + strings.Repeat("a", 5000) + "\n", []string{strings.Repeat("a", 5000)}},
-
-		{"another heading", "## Steps\n- [ ] a\n", nil},
-		{"no heading", "- [ ] a\n", nil},
-		{"in a sentence", "The acceptance criteria are below\n- [ ] a\n", nil},
-		{"more words", "## Acceptance criteria of the old system\n- [ ] a\n", nil},
-		{"a quote", "## Acceptance criteria\n> - [ ] a\n", nil},
-		{"a quoted heading", "> ## Acceptance criteria\n\n- [ ] a\n", nil},
-		{"code", "## Acceptance criteria\n```\n- [ ] a\n```\n", nil},
-		{"indented code", "## Acceptance criteria\n\n    - [ ] a\n", nil},
-		{"a heading in code", "```\n## Acceptance criteria\n```\n- [ ] a\n", nil},
-		{"a comment", "## Acceptance criteria\n<!--\n- [ ] a\n-->\n", nil},
-		{"a quote in an item", "## Acceptance criteria\n- [ ] a\n  > - [ ] b\n", []string{"a"}},
-		{"code in an item", "## Acceptance criteria\n- [ ] a\n  ```\n  - [ ] b\n  ```\n", []string{"a"}},
-		{"nothing", "", nil},
-	} {
-		got, rest, err := source{name: "issue"}.criteria(c.text)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		var found []string
+	long := strings.Repeat("a", 5000)
+	cases := append(archive.Cases(t, "testdata/criteria.txtar"),
+		archive.Case{Name: "of Windows", Text: "a\nb\n",
+			Files: map[string]string{"issue.md": "## Acceptance criteria\r\n\r\n- [ ] a\r\n- [ ] b\r\n"}},
+		archive.Case{Name: "very long", Text: long + "\n", Files: map[string]string{"issue.md": "## Done when\n- [ ] " + long + "\n"}})
+	for _, c := range cases {
+		text := c.Files["issue.md"]
+		got, rest, err := source{name: "issue"}.criteria(text)
+		found := ""
 		if got != nil {
-			found = got.Acceptance
+			found = strings.Join(got.Acceptance, "\n") + "\n"
 		}
-		if !reflect.DeepEqual(found, c.want) {
-			t.Errorf("%s: %q, want %q", c.name, found, c.want)
+		if err != nil || found != c.Text {
+			t.Errorf("%s: %q, %v, want %q", c.Name, found, err, c.Text)
 		}
-		if rest != strings.ReplaceAll(c.text, "\r\n", "\n") && rest != c.text {
-			t.Errorf("%s: the text became %q", c.name, rest)
+		if rest != strings.ReplaceAll(text, "\r\n", "\n") && rest != text {
+			t.Errorf("%s: the text became %q", c.Name, rest)
 		}
 	}
 }
