@@ -21,9 +21,7 @@ var reaching = map[string][]string{
 // reason".
 func TestReachesFilesBelowDirectories(t *testing.T) {
 	text, err := os.ReadFile("testdata/apart.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	allowed := map[string]bool{} // whether it was found
 	for line := range strings.Lines(string(text)) {
 		place, reason, ok := strings.Cut(strings.TrimSpace(line), ": ")

@@ -18,9 +18,7 @@ func TestArchitectureNamesFiles(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	named := regexp.MustCompile("`([a-z_/0-9]+\\.go)`").FindAllStringSubmatch(document(t, "../docs/internals/architecture.md"), -1)
 	if len(named) < 20 {

@@ -14,9 +14,7 @@ import (
 func TestDocumentedTimes(t *testing.T) {
 	set, err := config.Load(config.Layer{Name: "the test",
 		JSON: []byte(`{"guardrails": [{"command": "true"}, {"command": "true", "severity": "soft"}]}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	short := func(d time.Duration) string { return fmt.Sprintf("%gm", d.Minutes()) }
 	hard, soft := set.Guardrails[0], set.Guardrails[1]
 	want := map[string][2]string{
@@ -50,9 +48,7 @@ func TestDocumentedRunners(t *testing.T) {
 		named = append(named, strings.ToLower(row[0]))
 	}
 	recorded, err := os.ReadDir("failure/testdata/ran")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	all := strings.Join(named, "\n")
 	for _, runner := range recorded {
 		if name, ok := strings.CutSuffix(runner.Name(), ".txtar"); ok && name != "several" && name != "unknown" && !strings.Contains(all, name) {

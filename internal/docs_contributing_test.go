@@ -74,22 +74,14 @@ func testOverlaid(t *testing.T, files map[string]string, tests string, packages 
 	dir, replace := t.TempDir(), map[string]string{}
 	for path, text := range files {
 		whole, err := filepath.Abs("../" + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		replace[whole] = filepath.Join(dir, strings.ReplaceAll(path, "/", "_"))
-		if err := os.WriteFile(replace[whole], []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(replace[whole], []byte(text), 0o600))
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	list := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(list, overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(list, overlay, 0o600))
 	overlaid := func(args ...string) []byte {
 		out, err := exec.Command("go", append([]string{args[0], "-overlay", list}, args[1:]...)...).CombinedOutput()
 		if err != nil {

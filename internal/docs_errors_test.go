@@ -82,9 +82,7 @@ func TestMessagesAreListed(t *testing.T) {
 		t.Errorf("%d messages were found", len(anchors))
 	}
 	if os.Getenv("RALPH_UPDATE_MESSAGES") != "" {
-		if err := os.WriteFile("../docs/errors.md", []byte(list.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile("../docs/errors.md", []byte(list.String()), 0o600))
 	}
 }
 

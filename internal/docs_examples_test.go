@@ -87,17 +87,11 @@ func lintWorkflow(t *testing.T, text string) {
 	t.Helper()
 	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{
 		IgnorePatterns: []string{`property "workflow_(sha|repository)" is not defined`}}) // newer than actionlint
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	project, err := actionlint.NewProject("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	problems, err := linter.Lint("README.yml", []byte(text), project)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, problem := range problems {
 		t.Errorf("%v\n%s", problem, text)
 	}

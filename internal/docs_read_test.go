@@ -14,9 +14,7 @@ import (
 func document(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(text)
 }
 
@@ -70,9 +68,7 @@ func names(pattern, text string) map[string]bool {
 func help(t *testing.T, command ...string) string {
 	t.Helper()
 	program, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, err := exec.Command(program, append(command, "--help")...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("ralph %v --help: %v\n%s", command, err, out)
@@ -104,4 +100,11 @@ func TestMain(m *testing.M) {
 		defer os.RemoveAll(built)
 		return m.Run()
 	}())
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -18,9 +18,7 @@ var runnable = regexp.MustCompile("(?ms)^```sh runnable\n(.*?)^```\n(?:\n```text
 // home, without an author for git, in the sandbox that ralph chooses here. The output has what the page shows of it.
 func TestRunnableBlocks(t *testing.T) {
 	program, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var pages int
 	for _, file := range documents {
 		blocks := runnable.FindAllStringSubmatch(document(t, file), -1)
@@ -53,9 +51,7 @@ func runBlocks(t *testing.T, program string, blocks [][]string) {
 	defer cancel()
 	shell := exec.CommandContext(ctx, "sh", "-c", script) //nolint:gosec // our own documents
 	shell.Dir = filepath.Join(empty, "here")
-	if err := os.Mkdir(shell.Dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(shell.Dir, 0o700))
 	shell.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH"),
 		"GIT_CONFIG_NOSYSTEM=1"}
 	out, err := shell.CombinedOutput()

@@ -33,9 +33,7 @@ type source struct {
 func arrows(t *testing.T) map[string][]string {
 	t.Helper()
 	page, err := os.ReadFile("../docs/internals/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	rows := map[string][]string{}
 	for _, m := range roomRow.FindAllStringSubmatch(string(page), -1) {
 		if strings.Contains(m[3], "everything") {
@@ -171,9 +169,7 @@ func TestNoJunkRooms(t *testing.T) {
 func sources(t *testing.T) []source {
 	t.Helper()
 	found, err := parsed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return found
 }
 

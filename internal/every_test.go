@@ -36,9 +36,7 @@ func TestEveryRunsWhatIsSampled(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	if sampled < 10 {
 		t.Errorf("%d files sample, want 10 at least", sampled)

@@ -111,9 +111,7 @@ func (e ecosystem) commands(t *testing.T) (checks, named, setup []string) {
 func topOf(t *testing.T, dir string) detect.Result {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -121,9 +119,7 @@ func topOf(t *testing.T, dir string) detect.Result {
 	files, err := detect.Read(names, func(name string, _ int) ([]byte, error) {
 		return os.ReadFile(filepath.Join(dir, name))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return detect.Repository(files)
 }
 
@@ -131,13 +127,9 @@ func topOf(t *testing.T, dir string) detect.Result {
 // agent is done. The log names those that were not run.
 func TestExamplesRun(t *testing.T) {
 	program, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, e := range ecosystems {
 		if missing := e.missing(); missing != "" {
 			t.Logf("not run: %s, for %s is not here", e.dir, missing)
@@ -210,12 +202,8 @@ func (e ecosystem) clone(t *testing.T) string {
 	from := filepath.Join("..", "examples", e.dir)
 	for name := range strings.SplitSeq(strings.TrimRight(string(git(from, "ls-files", "-z", ".")), "\x00"), "\x00") {
 		to := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(to), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(to, []byte(document(t, filepath.Join(from, name))), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(to), 0o750))
+		noError(t, os.WriteFile(to, []byte(document(t, filepath.Join(from, name))), 0o600))
 	}
 	git(dir, "init", "-q", "-b", "main")
 	git(dir, "add", ".")

@@ -36,9 +36,7 @@ func releasedProgram(t *testing.T) (archive []byte, checksum string) {
 	zipped := gzip.NewWriter(&b)
 	packed := tar.NewWriter(zipped)
 	program := "#!/bin/sh\necho v1.2.3\n"
-	if err := packed.WriteHeader(&tar.Header{Name: "ralph", Mode: 0o755, Size: int64(len(program))}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, packed.WriteHeader(&tar.Header{Name: "ralph", Mode: 0o755, Size: int64(len(program))}))
 	_, _ = packed.Write([]byte(program))
 	_ = packed.Close()
 	_ = zipped.Close()
@@ -104,9 +102,7 @@ func (c hostCase) run(t *testing.T, archive []byte, checksum string) {
 	programs := c.lay(t, dir, list)
 	hostRun := func() (string, string) {
 		output := filepath.Join(dir, "output")
-		if err := os.WriteFile(output, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(output, nil, 0o600))
 		cmd := exec.Command("bash", filepath.Join(dir, "host", "binary.sh"))
 		cmd.Env = append([]string{"PATH=" + programs, "GITHUB_OUTPUT=" + output, "RUNNER_TEMP=" + dir,
 			"RUNNER_TOOL_CACHE=" + filepath.Join(dir, "cache"), "RUNNER_OS=Linux", "RUNNER_ARCH=X64", "HOME=" + dir,
@@ -116,9 +112,7 @@ func (c hostCase) run(t *testing.T, archive []byte, checksum string) {
 			t.Errorf("%v\n%s", err, said)
 		}
 		found, err := os.ReadFile(output)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return string(said), strings.TrimPrefix(strings.TrimSpace(string(found)), "path=")
 	}
 	said, path := hostRun()
@@ -139,9 +133,7 @@ func (c hostCase) run(t *testing.T, archive []byte, checksum string) {
 		t.Errorf("what was kept was fetched again: %d", fetches)
 	}
 	kept := filepath.Join(dir, "cache", "ralph", "v1.2.3", "ralph_linux_amd64.tar.gz")
-	if err := os.WriteFile(kept, []byte("changed"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(kept, []byte("changed"), 0o600))
 	if hostRun(); fetches == c.fetches {
 		t.Error("what somebody has changed in the cache was taken")
 	}
@@ -155,9 +147,7 @@ func (c hostCase) lay(t *testing.T, dir, list string) (programs string) {
 	}
 	programs = filepath.Join(dir, "bin")
 	for _, made := range []string{"host", "bin"} {
-		if err := os.Mkdir(filepath.Join(dir, made), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Mkdir(filepath.Join(dir, made), 0o755))
 	}
 	for _, name := range strings.Fields("bash sh sed awk cut curl sha256sum tar gzip mktemp mkdir mv rm touch tail uname " +
 		"realpath dirname sleep") {
@@ -165,14 +155,10 @@ func (c hostCase) lay(t *testing.T, dir, list string) (programs string) {
 		if err == nil {
 			err = os.Symlink(path, filepath.Join(programs, name))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 	}
 	write("host/binary.sh", document(t, "../host/binary.sh"))
 	if !c.noList {

@@ -38,12 +38,8 @@ func lowering() bool { return os.Getenv("RALPH_LOWER_CEILINGS") != "" }
 func writeCeilings(t *testing.T, c ceilings) {
 	t.Helper()
 	text, err := json.MarshalIndent(c, "", "\t")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(ceilingsFile, append(text, '\n'), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, os.WriteFile(ceilingsFile, append(text, '\n'), 0o600))
 }
 
 // TestCodeLines holds the size of the code, which only falls: lines with code on them, without tests, doubles and what

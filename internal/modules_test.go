@@ -8,9 +8,7 @@ import (
 // TestModules: nothing that ships imports a double, and the blocks of go.mod say truly which modules the binary needs.
 func TestModules(t *testing.T) {
 	packages, list, err := linked()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	modules := map[string]bool{}
 	for _, m := range list {
 		modules[m.path] = true

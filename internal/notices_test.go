@@ -18,13 +18,9 @@ import (
 func TestNotices(t *testing.T) {
 	const file = "../THIRD_PARTY_NOTICES"
 	var want bytes.Buffer
-	if err := writeNotices(&want); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, writeNotices(&want))
 	if os.Getenv("RALPH_UPDATE_NOTICES") != "" {
-		if err := os.WriteFile(file, want.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(file, want.Bytes(), 0o644))
 	}
 	if document(t, file) != want.String() {
 		t.Error("THIRD_PARTY_NOTICES is not what make notices writes: run it")

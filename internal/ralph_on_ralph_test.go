@@ -15,13 +15,9 @@ var every = os.Getenv("RALPH_TEST_EVERY_FAULT") != ""
 // iteration on a clone, with these settings, compiles everything, so only make every plays it.
 func TestRalphOnRalph(t *testing.T) {
 	program, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	top, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	show := exec.Command(program, "settings", "show") //nolint:gosec // our own program
 	show.Dir = top
 	settings, err := show.CombinedOutput()

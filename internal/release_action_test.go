@@ -37,9 +37,7 @@ func TestReleaseNamesItsImageByDigest(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			list := filepath.Join(dir, "checksums.txt")
-			if err := os.WriteFile(list, []byte(c.checksums), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(list, []byte(c.checksums), 0o600))
 			said, err := exec.Command("../.ci/release-action", c.version, c.image, list, dir).CombinedOutput()
 			if c.want != "" {
 				if err == nil || !strings.Contains(string(said), c.want) {

@@ -27,9 +27,7 @@ const mostMethods, mostFields = 60, 15
 func TestShape(t *testing.T) {
 	loaded, err := packages.Load(&packages.Config{Dir: "..", Mode: packages.NeedName | packages.NeedImports | packages.NeedTypes |
 		packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedExportFile}, "./cmd/...", "./internal/...")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	found := shape{map[string]int{}, map[string]int{}, map[string]int{}}
 	for _, p := range loaded {
 		if len(p.Errors) > 0 {

@@ -65,9 +65,7 @@ func styleRules(t *testing.T) (rules []styleRule) {
 			t.Fatalf("docs/internals/style.md: %q is not a tier, a name and a pattern", line)
 		}
 		pattern, err := regexp.Compile(fields[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		rules = append(rules, styleRule{fields[0], fields[1], pattern})
 	}
 	return rules
@@ -84,9 +82,7 @@ var (
 func proseOfDocs(t *testing.T) (pages []string) {
 	t.Helper()
 	files, err := filepath.Glob("../*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, root := range []string{"../docs", "../examples"} {
 		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			switch {
@@ -99,9 +95,7 @@ func proseOfDocs(t *testing.T) (pages []string) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	for _, file := range files {
 		text := fence.ReplaceAllString(document(t, file), "")

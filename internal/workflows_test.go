@@ -184,9 +184,7 @@ func TestQuickStart(t *testing.T) {
 	var caller, called, events workflow
 	for text, w := range map[string]*workflow{config.Workflow: &caller, document(t, "../.github/workflows/run.yml"): &called,
 		fenced(document(t, "../docs/commands.md"), "yaml")[0]: &events} {
-		if err := yaml.Unmarshal([]byte(text), w); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, yaml.Unmarshal([]byte(text), w))
 	}
 	if got, want := caller.Jobs["ralph"].Permissions, called.Jobs["ralph"].Permissions; want == nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("the workflow grants %v, and run.yml uses %v", got, want)
@@ -198,9 +196,7 @@ func TestQuickStart(t *testing.T) {
 	}
 	const pinnable = "ralph-loop/ralph/.github/workflows/run.yml@v0"
 	examples, err := filepath.Glob("../examples/*/.github/workflows/ralph.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	with := regexp.MustCompile(`(?m)^( *#.*| +(# )?with: .*)\n`)
 	calls := 0
 	for _, file := range append(examples, "../.github/workflows/ralph.yml") {

@@ -13,9 +13,7 @@ import (
 func TestActionFiles(t *testing.T) {
 	for file, using := range map[string]string{"../../action.yml": "docker", "../../host/action.yml": "composite"} {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var action struct {
 			Description string
 			Runs        struct {

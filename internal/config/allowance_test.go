@@ -9,9 +9,7 @@ import (
 func explained(t *testing.T, text string) Explained {
 	t.Helper()
 	e, err := Explain(Layer{Name: SettingsFile, JSON: []byte(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return e
 }
 
@@ -123,9 +121,7 @@ func TestAllowances(t *testing.T) {
 		}
 	}
 	example, err := os.ReadFile("../../examples/app/allow.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if all, err = ReadAllowances("allow.json", example); err != nil || all.Of("anybody").MaxIterations != 5 {
 		t.Errorf("the example: %v, %+v", err, all)
 	}

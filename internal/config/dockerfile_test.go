@@ -32,9 +32,7 @@ func stagesOf(text string) (all []stage) {
 
 func TestDockerfile(t *testing.T) {
 	text, err := os.ReadFile("../../Dockerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	stages := stagesOf(string(text))
 	if n := bytes.Count(text, []byte("\nFROM ")); len(stages) != n {
 		t.Fatalf("%d stages are read, of %d", len(stages), n)
@@ -84,9 +82,7 @@ func TestDockerfile(t *testing.T) {
 	}
 	// The image's Go is go.mod's.
 	module, err := os.ReadFile("../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if version := regexp.MustCompile(`(?m)^go (\S+)$`).FindSubmatch(module); !strings.HasPrefix(bases["${GO_IMAGE}"], "golang:"+string(version[1])+"-") {
 		t.Errorf("go.mod wants Go %s; the Dockerfile has %s", version[1], bases["${GO_IMAGE}"])
 	}
@@ -98,9 +94,7 @@ func TestAgentsAreHeldToTheirHashes(t *testing.T) {
 		t.Skip("npm is not installed")
 	}
 	lock, err := os.ReadFile("../../host/agents/gemini/package-lock.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	hash := regexp.MustCompile(`(?s)("node_modules/@google/gemini-cli": \{.*?)"integrity": "[^"]*",`)
 	for name, row := range map[string]struct{ instead, want string }{
 		"another hash": {`$1"integrity": "sha512-` + strings.Repeat("A", 86) + `==",`, "EINTEGRITY"},
@@ -108,12 +102,8 @@ func TestAgentsAreHeldToTheirHashes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS("../../host")); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(dir+"/agents/gemini/package-lock.json", hash.ReplaceAll(lock, []byte(row.instead)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.CopyFS(dir, os.DirFS("../../host")))
+			noError(t, os.WriteFile(dir+"/agents/gemini/package-lock.json", hash.ReplaceAll(lock, []byte(row.instead)), 0o600))
 			out, err := exec.Command("sh", dir+"/install-agent.sh", "gemini", dir+"/there").CombinedOutput()
 			if err == nil || !strings.Contains(string(out), row.want) {
 				t.Errorf("%v, want %s:\n%s", err, row.want, out)

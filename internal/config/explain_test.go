@@ -20,9 +20,7 @@ var explainedLayers = []Layer{
 // on the run is not shown as set.
 func TestExplainedSettings(t *testing.T) {
 	e, err := Explain(explainedLayers...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	got, err := e.Text(nil)
 	for _, line := range []string{
 		"maximumIterations: 0 (.ralph/settings.json)", `completionResponse: "DONE" (default)`, "streamAgentOutput: false (flags)",
@@ -40,16 +38,12 @@ func TestExplainedSettings(t *testing.T) {
 		t.Error(got)
 	}
 	text, err := e.JSON(func(s string) string { return strings.ReplaceAll(s, "codex", "[agent]") })
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var decoded struct {
 		Settings Settings
 		From     map[string]string
 	}
-	if err := json.Unmarshal(text, &decoded); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(text, &decoded))
 	for key, want := range map[string]string{"agent.command": SettingsFile, "agent.flags": LocalSettingsFile,
 		"reviewer.command": "as agent.command",
 		"guardrails":       SettingsFile, "scm.command": LocalSettingsFile, "streamAgentOutput": "flags", "review": Default} {

@@ -37,9 +37,7 @@ func FuzzLoad(f *testing.F) {
 			t.Fatal(err)
 		}
 		written, err := json.Marshal(e.Settings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		again, err := Load(layer(string(written)))
 		again.GuardrailsFrom, again.ReviewFrom, again.TimeoutFrom = e.Settings.GuardrailsFrom, e.Settings.ReviewFrom,
 			e.Settings.TimeoutFrom

@@ -24,9 +24,7 @@ func TestGeneratedFiles(t *testing.T) {
 		"../../docs/action.md":   actionPage,
 	} {
 		old, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		text := write(t, string(old))
 		if text == string(old) {
 			continue
@@ -43,9 +41,7 @@ func TestGeneratedFiles(t *testing.T) {
 
 func schemaFile(t *testing.T, _ string) string {
 	text, err := Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(text)
 }
 
@@ -119,9 +115,7 @@ func shownDefault(t *testing.T, row Setting) string {
 		return row.NoValue
 	}
 	text, err := json.Marshal(row.Default)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return "`" + string(text) + "`"
 }
 

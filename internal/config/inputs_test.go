@@ -10,9 +10,7 @@ import (
 
 func TestInputsOfAnEmptyEnvironment(t *testing.T) {
 	in, err := ReadInputs(map[string]string{"INPUT_ISSUE": "", "INPUT_REVIEW": " "})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := Inputs{Triggers: Triggers{TriggerLabel: "ralph", TriggerPhrase: "/ralph", CommentsBy: []string{"writers"}},
 		Branches: Branches{BranchPrefix: "ralph/"}, InstallSandbox: true, MaxTasks: 1, Set: map[string]any{}}
 	if !reflect.DeepEqual(in, want) {
@@ -31,17 +29,13 @@ func TestInputsBecomeSettings(t *testing.T) {
 		"INPUT_SETTINGS": `{"maximumIterations": 8, "baseline": "off"}`, "INPUT_SETUP": "npm ci",
 		"INPUT_REVIEW_CAP": "2", "INPUT_SANDBOX": "landlock",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if in.Issue != 42 || !in.DryRun || !reflect.DeepEqual(in.AllowedBots, []string{"a[bot]", "b"}) ||
 		!reflect.DeepEqual(in.Secrets(), []string{"t0ken"}) {
 		t.Errorf("%+v", in)
 	}
 	s, err := Load(in.Layers()...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if want := []string{"-c", "a b", "--x=c d", "e f", ""}; !reflect.DeepEqual(s.Agent.Flags, want) {
 		t.Errorf("arguments %q, want %q", s.Agent.Flags, want)
 	}
@@ -94,9 +88,7 @@ func TestInputProblems(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	e, err := ReadEnvironment(map[string]string{"GITHUB_REPOSITORY": "o/r", "GITHUB_RUN_ID": "7", "CI": "woodpecker",
 		"RALPH_TIMESTAMPS": "off", "NO_COLOR": "0", "GITHUB_SERVER_URL": "https://ghe.example/", "GITHUB_API_URL": "", "GITHUB_TOKEN": "s3cret"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !e.CI || e.Timestamps || !e.NoColor || e.Actions || e.APIURL != "https://api.github.com" ||
 		e.RunURL() != "https://ghe.example/o/r/actions/runs/7" || !reflect.DeepEqual(e.Secrets(), []string{"s3cret"}) {
 		t.Errorf("%+v", e)
@@ -116,9 +108,7 @@ func TestEnvironment(t *testing.T) {
 func TestNotifyOn(t *testing.T) {
 	for given, want := range map[string]string{"": `["done","failed","waiting"]`, "done, waiting": `["done","waiting"]`, "none": `[]`} {
 		in, err := ReadInputs(map[string]string{"INPUT_NOTIFY_ON": given})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		set, err := Load(in.Layers()...)
 		if got, _ := json.Marshal(set.NotifyOn); err != nil || string(got) != want {
 			t.Errorf("%q: %s, %v, want %s", given, got, err, want)

@@ -9,9 +9,7 @@ import (
 func TestCommentsAndTrailingCommas(t *testing.T) {
 	s, err := Load(layer("// ours\n{\n  /* the\n     cap */ \"maximumIterations\": 7, // enough\n  \"agent\": " +
 		"{\"flags\": [\"//no comment\", \"/*nor this*/\",],},\n}\n// the end"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if s.Iterations(0) != 7 || strings.Join(s.Agent.Flags, " ") != "//no comment /*nor this*/" {
 		t.Errorf("%+v", s)
 	}

@@ -4,9 +4,7 @@ import "testing"
 
 func TestSize(t *testing.T) {
 	row, err := find([]string{"limits", "disk"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for size, want := range map[Size]int64{"": 0, "none": 0, "512MiB": 512 << 20, "64GiB": 64 << 30, "999999TiB": 999999 << 40} {
 		if got := size.Bytes(); got != want {
 			t.Errorf("%q is %d bytes, want %d", size, got, want)

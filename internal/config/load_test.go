@@ -15,9 +15,7 @@ func layer(text string) Layer { return Layer{Name: SettingsFile, JSON: []byte(te
 
 func TestDefaults(t *testing.T) {
 	s, err := Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := Defaults()
 	want.Reviewer = Command{Command: "claude", Timeout: minutes(5), IdleTimeout: minutes(10)}
 	if !reflect.DeepEqual(s, want) {
@@ -36,9 +34,7 @@ func TestLayersMerge(t *testing.T) { // S1-55…S1-58
 			`{"agent":{"flags":["-c"]},"guardrails":[{"command":"true","timeout":"90s","severity":"soft"}],"review":false}`)}
 	over := Layer{Name: "flags", JSON: []byte("\ufeff{\"maximumIterations\": 9.0}")}
 	s, err := Load(base, local, over)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if s.Agent.Command != "codex" || !slices.Equal(s.Agent.Flags, []string{"-c"}) {
 		t.Errorf("flags alone keep the command of the layer below: %+v", s.Agent)
 	}
@@ -159,9 +155,7 @@ func TestTheMultiplierScalesStepsButNotTheRun(t *testing.T) { // C12
 	s,
 		err := Load(
 		layer(`{"timeoutMultiplier": 2.5, "agent": {"timeout": "4m"}, "guardrails": [{"command": "a", "timeout": "90s"}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for what, limit := range map[string]struct{ got, want time.Duration }{
 		"turn":             {s.TurnTimeout(), 10 * time.Minute},
 		"idle":             {s.IdleTimeout(), 25 * time.Minute},
@@ -210,9 +204,7 @@ func TestArgs(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	s, err := Load(Layer{Name: "s", JSON: []byte(`{"guardrails": [{"command": "make"},
 		{"name": "tests", "command": "pytest | tee log"}, {"command": "pytest || true"}]}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := []string{
 		`guardrails[1] "tests": the pipe into "tee log" hides the exit code of "pytest", so a failure may look like a ` +
 			`success. With "shell": "bash" it runs with pipefail and keeps the exit code.`,
@@ -225,5 +217,12 @@ func TestWarnings(t *testing.T) {
 	fish := []byte(`{"guardrails": [{"command": "make", "shell": "fish"}]}`)
 	if _, err := Load(Layer{Name: "s", JSON: fish}); err == nil {
 		t.Error("fish is taken")
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -10,9 +10,7 @@ import (
 func TestOrganisation(t *testing.T) {
 	layer, err := Organisation("acme", []byte(`{"agent": {"model": "opus"}, "maxCostUsd": 5, "review": true, // ours
 		"protected": [".ralph/**", "deploy/**"], "sandbox": "require"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	e, err := Explain(layer, Layer{Name: SettingsFile, JSON: []byte(`{"maxCostUsd": 7}`)})
 	if err != nil || e.Settings.MaxCostUSD != 7 || e.Settings.Agent.Model != "opus" || len(e.Settings.Protected) != 2 {
 		t.Errorf("%v, %+v", err, e.Settings)

@@ -131,13 +131,9 @@ func placesOf(document any) []string {
 func oracle(t *testing.T) func(any) []string {
 	t.Helper()
 	schema, err := Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	for name, fits := range map[string]func(string) bool{"duration-go": isDuration, "path-inside": isInside} {
@@ -148,13 +144,9 @@ func oracle(t *testing.T) func(any) []string {
 			return nil
 		}})
 	}
-	if err := compiler.AddResource("settings.schema.json", document); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, compiler.AddResource("settings.schema.json", document))
 	compiled, err := compiler.Compile("settings.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return func(document any) []string {
 		var all []string
 		wrong := (*jsonschema.ValidationError)(nil)
@@ -181,9 +173,7 @@ func TestGuardrailDefaults(t *testing.T) {
 		err := Load(
 		layer(
 			`{"guardrails":[{"command":"true"},{"command":"lint","severity":"soft"},{"command":"slow","timeout":"20m","softTimeout":"5m"}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	said := defaults(root().key("guardrails").Entry.Keys)
 	if g := s.Guardrails[0]; g.Severity != said["severity"] || g.FailAction != said["failAction"] {
 		t.Errorf("%+v is not what the table says", g)

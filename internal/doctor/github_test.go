@@ -80,9 +80,7 @@ func TestFindHub(t *testing.T) {
 				environ[key] = value
 			}
 			env, err := config.ReadEnvironment(environ)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			p, err := session.FindGitHub(t.Context(), env, append(parent, "PATH=/usr/bin:/bin"), dir, tt.named)
 			got := strings.Join([]string{p.Repo.String(), p.API, p.GraphQL, p.Page, p.Token}, " ")
 			if err != nil {

@@ -30,16 +30,10 @@ func withAgents(t *testing.T, names ...string) []string {
 	t.Helper()
 	bin, home := t.TempDir(), t.TempDir()
 	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(git, filepath.Join(bin, "git")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, os.Symlink(git, filepath.Join(bin, "git")))
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho 1.2.3\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho 1.2.3\n"), 0o755))
 	}
 	return []string{"PATH=" + bin, "HOME=" + home, "ANTHROPIC_API_KEY=sk-not-to-be-shown"}
 }
@@ -186,9 +180,7 @@ func filesIn(t *testing.T, dir string) map[string]string {
 		found[name] = string(content)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return found
 }
 
@@ -231,9 +223,7 @@ func TestInitWritesWhatWasAnswered(t *testing.T) { // S1-34…S1-43
 	out, err := initialise(t, dir, "", "  ", " claude ", " --model , opus,", "zero", "0", "-1", "1001", "7", "FINISHED",
 		"make lint && make vet", "later", "prepend", "Fix lint errors only.", "make test", "", "", "", "YES", "git",
 		"commit , push")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for sentence, times := range map[string]int{"An agent command is needed.": 2,
 		"Maximum iterations is a whole number from 1 to 1000.":               4,
 		"  A fail action is APPEND, PREPEND or REPLACE; blank means APPEND.": 1,
@@ -353,9 +343,7 @@ func TestInitRefuses(t *testing.T) {
 		{"a directory in the place of the file", func(t *testing.T, dir string) { put(t, dir, ".ralph/settings.json/x", "") },
 			"it is a directory, not a file"},
 		{"a link in the place of the directory", func(t *testing.T, dir string) {
-			if err := os.Symlink(t.TempDir(), filepath.Join(dir, ".ralph")); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Symlink(t.TempDir(), filepath.Join(dir, ".ralph")))
 		}, "its directory is a link"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -374,7 +362,5 @@ func TestInitRefuses(t *testing.T) {
 func put(t *testing.T, dir, name, content string) {
 	t.Helper()
 	file := filepath.Join(dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o644)))
 }

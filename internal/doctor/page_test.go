@@ -19,3 +19,10 @@ func TestWrapped(t *testing.T) {
 		}
 	}
 }
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -104,9 +104,7 @@ func TestReportsOnGitHub(t *testing.T) {
 func asOnGitHub(t *testing.T, name string, title bool) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(comments, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if title {
 		_, text, _ = bytes.Cut(text, []byte("\n\n"))
 	}
@@ -120,17 +118,13 @@ func framed(t *testing.T, text []byte, header string) string {
 	gfm := goldmark.New(goldmark.WithExtensions(extension.GFM),
 		goldmark.WithRendererOptions(html.WithHardWraps(), html.WithUnsafe()))
 	var body bytes.Buffer
-	if err := gfm.Convert(text, &body); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, gfm.Convert(text, &body))
 	page :=
 		`<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title>x</title><style>` + githubStyle +
 			`body { margin: 0 } main.markdown-body { box-sizing: border-box; max-width: 890px; margin: 0 auto; padding: 16px; border: 1px solid #d1d9e0; font-size: 14px }</style>
 <main class="markdown-body">` + header + body.String() + `</main>`
 	file := filepath.Join(openDir(t), "page.html")
-	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, []byte(page), 0o644))
 	return file
 }
 

@@ -42,9 +42,7 @@ func serve(t *testing.T) (world *webpages.World, address string, breaks func(boo
 	}))
 	t.Cleanup(server.Close)
 	public, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	o := world.Options(public)
 	o.Clock = func() time.Time { return webpages.Now }
 	if pages, err = web.New(o); err != nil {

@@ -35,9 +35,7 @@ func open(t *testing.T, browser context.Context, where string, before ...chromed
 	ctx, done := context.WithTimeout(ctx, 8*time.Minute)
 	t.Cleanup(done)
 	p := &tab{t: t, ctx: ctx}
-	if err := chromedp.Listen(ctx, p.hears); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, chromedp.Listen(ctx, p.hears))
 	p.do(order(network.Enable, network.EnableParams{}), order(cdplog.Enable, cdp.Empty{}))
 	p.do(before...)
 	p.do(chromedp.Navigate("file://" + where))
@@ -65,9 +63,7 @@ func (p *tab) hears(event any) {
 
 func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	if err := chromedp.Do(p.ctx, steps...); err != nil {
-		p.t.Fatal(err)
-	}
+	noError(p.t, chromedp.Do(p.ctx, steps...))
 }
 
 // asks is the text that an expression of JavaScript gives on the page.

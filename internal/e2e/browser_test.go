@@ -24,9 +24,7 @@ func TestReportInABrowser(t *testing.T) {
 	browser := startBrowser(t)
 	for _, name := range []string{"html-done.html", "html-capped.html", "html-plan.html", "html-hostile.html"} {
 		file, err := filepath.Abs(filepath.Join(pages, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Run(name, func(t *testing.T) {
 			p := open(t, browser, file)
 			for _, width := range []int64{360, 1200} {
@@ -43,9 +41,7 @@ func TestReportInABrowser(t *testing.T) {
 func TestSearchInTheReport(t *testing.T) {
 	t.Parallel()
 	file, err := filepath.Abs(filepath.Join(pages, "html-done.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	p := open(t, startBrowser(t), file)
 	p.look(360, "light")
 	before := p.asks(`[...document.querySelectorAll('details')].map((d) => d.open).join()`)

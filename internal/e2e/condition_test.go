@@ -60,9 +60,7 @@ func starts(t *testing.T, program, condition, place string, bodies []string) []b
 			i, strings.ReplaceAll(condition, place, "github.event."+key), i)
 	}
 	payload, err := json.Marshal(bodyOf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s := newScene(t)
 	s.write(t, "event.json", string(payload))
 	j := runner{program: program, cache: openDir(t), args: []string{"-P", "here=-self-hosted"}}.do(t, s, "push", flow.String())

@@ -55,9 +55,7 @@ func boxImage(t *testing.T, s scene) string {
 	root := t.TempDir()
 	for _, program := range []string{"sh", "git", "make", "grep", "sed", "cat", "id", "env", "tr", "sort"} {
 		path, err := exec.LookPath(program)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		needs, _ := exec.Command("ldd", path).Output()
 		run(t, exec.Command("install", "-D", path, filepath.Join(root, "bin", program)), 0)
 		for _, library := range regexp.MustCompile(`/\S+`).FindAllString(string(needs), -1) {

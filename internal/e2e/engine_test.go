@@ -38,14 +38,10 @@ func ownEngine(t *testing.T) engine {
 		t.Skipf("left out: no container engine runs, and none can be started: root %v, dockerd %q", os.Geteuid() == 0, daemon)
 	}
 	dir, err := os.MkdirTemp("", "ralph-engine-") // short, since a socket's path must be
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	socket := "unix://" + filepath.Join(dir, "docker.sock")
 	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	cmd := exec.Command(daemon, "--bridge=none", "--iptables=false", "--host="+socket,
 		"--pidfile="+filepath.Join(dir, "pid"),
 		"--data-root="+filepath.Join(dir, "data"), "--exec-root="+filepath.Join(dir, "exec"))

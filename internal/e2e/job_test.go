@@ -82,14 +82,10 @@ func (r runner) do(t *testing.T, s scene, event, workflow string) job {
 func watched(t *testing.T, cmd *exec.Cmd) (j job) {
 	t.Helper()
 	out, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	cmd.Stdout, cmd.Stderr = in, in
 	j.begun = time.Now()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	_ = in.Close()
 	lines := bufio.NewReader(out)
 	for {
@@ -100,9 +96,7 @@ func watched(t *testing.T, cmd *exec.Cmd) (j job) {
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	_ = cmd.Wait()
 	j.ended, j.code = time.Now(), cmd.ProcessState.ExitCode()

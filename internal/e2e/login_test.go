@@ -87,9 +87,7 @@ func TestRealClaudeLogsIn(t *testing.T) {
 func inFrontOf(t *testing.T, to string, first func()) string {
 	t.Helper()
 	base, err := url.Parse(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var asked atomic.Int64
 	proxy := httputil.NewSingleHostReverseProxy(base)
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -130,9 +128,7 @@ func loginProvider(t *testing.T, renews bool) (proxy, ca string, asked *atomic.I
 	ca = filepath.Join(t.TempDir(), "ca.pem")
 	putFile(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root})))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {
@@ -167,20 +163,14 @@ func tunnel(client net.Conn, to string) {
 func certified(t *testing.T, hosts ...string) (tls.Certificate, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "an authority for a test"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign}
 	root, err := x509.CreateCertificate(rand.Reader, ca, ca, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: hosts, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter}
 	signed, err := x509.CreateCertificate(rand.Reader, leaf, ca, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return tls.Certificate{Certificate: [][]byte{signed}, PrivateKey: key}, root
 }

@@ -35,20 +35,14 @@ func TestPictures(t *testing.T) {
 		p := open(t, browser, file)
 		p.look(pictureWidth, "light")
 		shot, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		filled, err := strconv.Atoi(p.asks(`String(Math.ceil(document.body.getBoundingClientRect().bottom))`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		small := upper(t, shot, min(filled, pictureHeight))
 		if len(small) > pictureBytes {
 			t.Errorf("%s has %d bytes, and may have %d", name, len(small), pictureBytes)
 		}
-		if err := os.WriteFile(filepath.Join("../../docs/images", name), small, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join("../../docs/images", name), small, 0o644))
 	}
 }
 
@@ -56,9 +50,7 @@ func TestPictures(t *testing.T) {
 func asComment(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return framed(t, text, `<i></i><header style="background: #f6f8fa; border-bottom: 1px solid #d1d9e0; `+
 		`margin: -16px -16px 16px; padding: 8px 16px; color: #59636e">`+
 		`<strong style="color: #1f2328">github-actions</strong> <small>bot</small> `+
@@ -69,16 +61,12 @@ func asComment(t *testing.T, file string) string {
 func upper(t *testing.T, shot []byte, height int) []byte {
 	t.Helper()
 	whole, err := png.Decode(bytes.NewReader(shot))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	size := whole.Bounds()
 	size.Max.Y = min(size.Max.Y, height)
 	part := pixels.NewRGBA(size)
 	draw.Draw(part, size, whole, size.Min, draw.Src)
 	var out bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, part); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, part))
 	return out.Bytes()
 }

@@ -78,13 +78,9 @@ func installed(t *testing.T, name string) string {
 func scratch(t *testing.T) string {
 	t.Helper()
 	tools, err := filepath.Abs("../../.tools")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	dir, err := os.MkdirTemp(tools, "e2e-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }

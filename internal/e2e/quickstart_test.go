@@ -120,9 +120,7 @@ func setDefault(t *testing.T, dir, input, value string) {
 	t.Helper()
 	path := filepath.Join(dir, "host", "action.yml")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if input = "  " + input + ":\n"; strings.Count(string(text), input) != 1 {
 		t.Fatalf("host/action.yml has no input %s", input)
 	}

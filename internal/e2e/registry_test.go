@@ -23,14 +23,10 @@ type registry struct {
 func startRegistry(t *testing.T, crane string) registry {
 	t.Helper()
 	at, err := address.Free()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r := registry{crane, at}
 	cmd := exec.CommandContext(t.Context(), crane, "registry", "serve", "--address", r.host, "--disk", t.TempDir())
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -34,14 +34,10 @@ func TestRunnerWorkflow(t *testing.T) {
 	ralph, dir := compiledRalph(t), callable(t)
 	setDefault(t, dir, "ralph_path", ralph)
 	at, err := address.Free()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	workflow := strings.NewReplacer("https://ralph.example.com", "http://"+at, "install_agent: 'true'", "install_agent: 'false'",
 		"sudo ", "").Replace(document(t, "examples/app/runner/runner.yml"))
-	if err := s.hub.AddRepo("alice", "runner", "main"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.hub.AddRepo("alice", "runner", "main"))
 	s.hub.SetPrivate("alice", "runner", true)
 	if _, err := s.hub.CommitFiles("alice", "runner", "main", "the workflow",
 		map[string]string{".github/workflows/runner.yml": workflow}); err != nil {
@@ -81,9 +77,7 @@ func TestRunnerWorkflow(t *testing.T) {
 func (s scene) startServer(t *testing.T, ralph, at string) {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	s.hub.AddApp(fake.App{ID: 7, Slug: "ralph", Owner: "alice", InstallationID: 70, Key: &key.PublicKey,
 		Hook: fake.Hook{URL: "http://" + at + "/webhook", Secret: "made-up-secret"}, Events: []string{"issues"}})
@@ -93,17 +87,11 @@ func (s scene) startServer(t *testing.T, ralph, at string) {
 	server.Env = append(s.github(), "HOME="+s.dir, "PATH="+os.Getenv("PATH"), "RALPH_APP_ID=7",
 		"RALPH_APP_PRIVATE_KEY="+string(private), "RALPH_WEBHOOK_SECRET=made-up-secret")
 	out, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	log, err := os.Create(filepath.Join(s.dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	server.Stderr = log
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, server.Start())
 	t.Cleanup(func() {
 		_ = server.Process.Kill()
 		_ = server.Wait()
@@ -116,8 +104,6 @@ func (s scene) startServer(t *testing.T, ralph, at string) {
 func (s scene) read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(text)
 }

@@ -43,13 +43,9 @@ type scene struct {
 func newScene(t *testing.T) scene {
 	t.Helper()
 	hub, err := fake.New(fake.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(hub.Close)
-	if err := hub.AddRepo("alice", "demo", "main"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, hub.AddRepo("alice", "demo", "main"))
 	files := map[string]string{"README.md": "# demo\n", "Makefile": "test:\n\tgrep -qx hello hello.txt\n"}
 	if _, err := hub.CommitFiles("alice", "demo", "main", "begin", files); err != nil {
 		t.Fatal(err)
@@ -67,25 +63,17 @@ func newScene(t *testing.T) scene {
 func openDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ralph-e2e-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(dir, 0o755))
 	return dir
 }
 
 func (s scene) write(t *testing.T, name, text string) {
 	t.Helper()
 	path := filepath.Join(s.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	noError(t, os.WriteFile(path, []byte(text), 0o755))
 }
 
 // github are the variables that tell where GitHub is, as NAME=value.
@@ -190,10 +178,13 @@ func run(t *testing.T, cmd *exec.Cmd, code int) string {
 
 func putFile(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+	noError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	noError(t, os.WriteFile(name, []byte(text), 0o600))
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
 }

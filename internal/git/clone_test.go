@@ -39,9 +39,7 @@ func (b *sandbox) lying(dir string) map[string]string {
 		found[name] = fmt.Sprintf("%v %d %q", info.Mode(), info.ModTime().UnixNano(), text)
 		return nil
 	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	noError(b.t, err)
 	return found
 }
 
@@ -197,9 +195,7 @@ func TestShapesOfClones(t *testing.T) {
 			if want := strings.TrimPrefix(cmp.Or(c.branch, "main"), "-"); tree.BaseBranch() != want {
 				t.Errorf("the base branch is %q, not %q", tree.BaseBranch(), want)
 			}
-			if err := tree.Start(b.ctx); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, tree.Start(b.ctx))
 			since := tree.Head()
 			if empty := must[loop.Commit](t)(tree.Commit(b.ctx, since, "none")); !empty.Empty {
 				t.Errorf("a checkout that nobody has touched differs: %+v", empty)
@@ -238,9 +234,7 @@ func TestShapesOfClones(t *testing.T) {
 				}
 			}
 			b.sh(tree.Dir(), `echo dirt >a.txt; echo junk >junk`)
-			if err := tree.Restore(b.ctx); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, tree.Restore(b.ctx))
 			if dirty, err := tree.git.uncommitted(b.ctx, nil); err != nil || len(dirty) > 0 {
 				t.Error(dirty, err)
 			}
@@ -312,9 +306,7 @@ func TestBranchThatIsCheckedOut(t *testing.T) {
 	// And so across processes: neither the tip nor what is on the branch is lost.
 	b.sh(dir, `git checkout -q ralph/issue-42`)
 	three := b.turn(tree, `echo 3 >three`)
-	if err := tree.Remove(b.ctx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, tree.Remove(b.ctx))
 	b.sh(dir, `echo v >>user; git commit -qam more; git checkout -q main`)
 	again := b.open(ours)
 	if again.Head() != three || again.Base() != start && again.Base() != b.base {
@@ -331,9 +323,7 @@ func TestBranchThatIsCheckedOut(t *testing.T) {
 	o := b.cliOptions()
 	o.Ours, o.Fresh = true, true
 	fresh := must[*Tree](t)(CheckoutOf(b.ctx, dir, o, "main", "ralph/issue-42"))
-	if err := fresh.Start(b.ctx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, fresh.Start(b.ctx))
 	before = b.lying(dir)
 	five := b.turn(fresh, `echo 5 >five`)
 	b.same(dir, before)
@@ -427,6 +417,7 @@ func TestBaseIsCollected(t *testing.T) {
 func TestTakenUpWithinATurn(t *testing.T) {
 	for name, c := range sampled(t, map[string]struct {
 		in, beside string // what happens in the checkout and in the clone meanwhile
+		anew       bool   // the run has begun anew, and has not moved the branch: what an earlier one had there is kept elsewhere
 		log        string
 		files      string // of the turn's commit
 	}{
@@ -440,17 +431,23 @@ func TestTakenUpWithinATurn(t *testing.T) {
 		"the branch has moved": {beside: `git worktree add -q ../w ralph/issue-42; cd ../w; echo u >user; git add user; git commit -qm user; cd ../clone; git worktree remove ../w`,
 			log: "turn\nagent\nuser\nturn\nfirst\n", files: "a.txt three two"},
 		"the branch is deleted": {beside: `git branch -qD ralph/issue-42`, log: "turn\nagent\nturn\nfirst\n", files: "a.txt three two"},
+		"begun anew":            {anew: true, log: "turn\nagent\nfirst\n", files: "a.txt three two"},
 		"half a repository":     {in: `rm .git/HEAD`, log: "turn\nturn\nfirst\n", files: "a.txt three two"},
 		"no repository":         {in: `rm -r .git`, log: "turn\nturn\nfirst\n", files: "a.txt three two"},
 		"a working tree of the agent's own": {in: `git worktree add -q other -b other; echo o >other/o; git -C other add o; git -C other commit -qm other`,
 			log: "turn\nagent\nturn\nfirst\n", files: "a.txt three two"},
 	}, "as the turn left it", "the harness was committing", "the harness had committed, and handed that over", "the branch has moved",
-		"no repository") {
+		"no repository", "begun anew") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newSandbox(t)
 			dir := b.clone()
 			one := b.turn(b.open(), `echo 1 >one`)
+			since := one
+			if c.anew {
+				b.open(func(o *Options) { o.Ours, o.Fresh = true, true })
+				since = b.base
+			}
 			own := filepath.Join(b.dir, "own", "work")
 			b.sh(own, `echo 2 >two; git add two; git commit -qm agent; echo 3 >three; echo 3 >>a.txt; echo l >x.log; `+
 				cmp.Or(c.in, ":")) // and here it is killed
@@ -459,13 +456,11 @@ func TestTakenUpWithinATurn(t *testing.T) {
 			o := b.cliOptions()
 			o.Resume, o.Unsettled, o.Ours, o.Killed = true, true, true, true
 			tree := must[*Tree](t)(CheckoutOf(b.ctx, dir, o, b.base, "ralph/issue-42"))
-			if err := tree.Start(b.ctx); err != nil {
-				t.Fatal(err)
-			}
-			if tree.Base() != b.base || !tree.Resumed() && c.beside == "" {
+			noError(t, tree.Start(b.ctx))
+			if tree.Base() != b.base || !tree.Resumed() && c.beside == "" && !c.anew {
 				t.Fatal(tree.Base(), tree.Head())
 			}
-			made := must[loop.Commit](t)(tree.Commit(b.ctx, one, "turn\n\nRalph-Iteration: 2\n"))
+			made := must[loop.Commit](t)(tree.Commit(b.ctx, since, "turn\n\nRalph-Iteration: 2\n"))
 			var files []string
 			for _, f := range made.Files {
 				files = append(files, f.Path)
@@ -476,6 +471,9 @@ func TestTakenUpWithinATurn(t *testing.T) {
 			must[*Moved](t)(tree.Push(b.ctx))
 			if got := b.sh(dir, `git log --format=%s ralph/issue-42`); got != c.log {
 				t.Errorf("the branch has %q; %s", got, made.Note)
+			}
+			if aside := b.sh(dir, `git for-each-ref --format='%(objectname)' refs/heads/wip`); (aside == one+"\n") != c.anew {
+				t.Errorf("set aside is %q", aside)
 			}
 			if got := b.sh(own, `cat x.log`); got != "l\n" {
 				t.Errorf("what is ignored is %q", got)
@@ -523,41 +521,6 @@ func TestBegunAnew(t *testing.T) {
 			if got := b.sh(dir, `git for-each-ref --format='%(refname) %(objectname)' refs/heads/wip`); (got != "") != c.fresh ||
 				c.fresh && got != "refs/heads/wip/archive/ralph/issue-42-"+one[:8]+" "+one+"\n" {
 				t.Errorf("set aside is %q", got)
-			}
-		})
-	}
-}
-
-// TestAnewAndKilled: a run that begins anew is killed before it has moved the branch. What another one had there is kept
-// elsewhere, and is not what it goes on from.
-func TestAnewAndKilled(t *testing.T) {
-	for name, do := range map[string]string{
-		"in its turn": `echo 2 >two`,
-		"committing": `echo 2 >two; export GIT_DIR="$PWD/../repo.git" GIT_INDEX_FILE="$PWD/../index" GIT_OBJECT_DIRECTORY="$PWD/../../clone/.git/objects"
-			git add -A; git commit -qm killed`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newSandbox(t)
-			dir := b.clone()
-			old := b.turn(b.open(), `echo 1 >one`)
-			b.open(func(o *Options) { o.Ours, o.Fresh = true, true })
-			b.sh(filepath.Join(b.dir, "own", "work"), do)
-
-			o := b.cliOptions()
-			o.Resume, o.Unsettled, o.Ours, o.Killed = true, true, true, true
-			tree := must[*Tree](t)(CheckoutOf(b.ctx, dir, o, b.base, "ralph/issue-42"))
-			if err := tree.Start(b.ctx); err != nil {
-				t.Fatal(err)
-			}
-			must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "turn\n"))
-			must[*Moved](t)(tree.Push(b.ctx))
-			if got := b.sh(dir, `git log --format=%s ralph/issue-42; git ls-tree --name-only ralph/issue-42 one two`); got !=
-				"turn\nfirst\ntwo\n" {
-				t.Errorf("the branch has %q", got)
-			}
-			if got := strings.TrimSpace(b.sh(dir, `git rev-parse wip/archive/ralph/issue-42-`+old[:8])); got != old {
-				t.Errorf("set aside is %s", got)
 			}
 		})
 	}

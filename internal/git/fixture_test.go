@@ -40,9 +40,7 @@ type sandbox struct {
 func newSandbox(t testing.TB) *sandbox {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ralph git ") // with a space, to find what breaks on one
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		_ = chmod(dir, 0o755, 0)
 		os.RemoveAll(dir)
@@ -69,9 +67,7 @@ func newSandbox(t testing.TB) *sandbox {
 		git add -A && git commit -qm first && git push -q ../remote.git main && git -C ../remote.git config core.fsync none && git rev-parse HEAD`))
 	})
 	b.base = template.base
-	if err := os.CopyFS(dir, os.DirFS(template.dir)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.CopyFS(dir, os.DirFS(template.dir)))
 	return b
 }
 
@@ -137,12 +133,8 @@ func (b *sandbox) checkout(change ...func(*Options)) *Tree {
 		c(&o)
 	}
 	tree, err := Checkout(b.ctx, o, "", "ralph/issue-42")
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := tree.Start(b.ctx); err != nil {
-		b.t.Fatal(err)
-	}
+	noError(b.t, err)
+	noError(b.t, tree.Start(b.ctx))
 	return tree
 }
 
@@ -175,12 +167,8 @@ func (b *sandbox) open(change ...func(*Options)) *Tree {
 		c(&o)
 	}
 	tree, err := CheckoutOf(b.ctx, filepath.Join(b.dir, "clone"), o, "", "ralph/issue-42")
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := tree.Start(b.ctx); err != nil {
-		b.t.Fatal(err)
-	}
+	noError(b.t, err)
+	noError(b.t, tree.Start(b.ctx))
 	return tree
 }
 
@@ -198,9 +186,7 @@ func (b *sandbox) work(shape string) *Tree {
 func (b *sandbox) files(tree *Tree, commit string) string {
 	b.t.Helper()
 	out, err := tree.git.out(b.ctx, "ls-tree", "-r", "--format=%(objectmode) %(path)", commit)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	noError(b.t, err)
 	return strings.ReplaceAll(strings.TrimSpace(out), "100644 ", "")
 }
 
@@ -215,9 +201,14 @@ func (b *sandbox) quiet() {
 func must[T any](t testing.TB) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return v
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -37,17 +37,6 @@ done
 
 const attributes = `printf '* filter=x diff=x merge=x\n' >.gitattributes; mkdir -p .git/info; cp .gitattributes .git/info/attributes; `
 
-// TestTrapWorks shows that a git command that trusts the repository does run what the tests below must not.
-func TestTrapWorks(t *testing.T) {
-	b := newSandbox(t)
-	dir := filepath.Join(b.dir, "seed")
-	b.sh(dir, b.trap(dir)+attributes+`git config --unset core.worktree; echo x >>a.txt; git add -A || true`)
-	text, err := os.ReadFile(b.canary)
-	if err != nil || !strings.Contains(string(text), "fsmonitor") || !strings.Contains(string(text), "process") {
-		t.Fatalf("%s %v", text, err)
-	}
-}
-
 func TestHostileConfiguration(t *testing.T) {
 	for _, shape := range []string{"bot", "clone"} {
 		t.Run(shape, func(t *testing.T) {
@@ -76,17 +65,13 @@ func (b *sandbox) hostile(tree *Tree) {
 	b.sh(tree.Dir(), b.trap(tree.Dir()))
 	b.sh(tree.Dir(), attributes+`echo dirt >>a.txt; echo junk >junk`)
 	must[[]string](t)(tree.Clean(b.ctx))
-	if err := tree.Restore(b.ctx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, tree.Restore(b.ctx))
 	b.sh(tree.Dir(), b.trap(tree.Dir()))
 	review := must[*Review](t)(tree.Review(b.ctx, c.SHA))
 	if ok, what, err := review.Untouched(b.ctx); err != nil || !ok {
 		t.Fatal(what, err)
 	}
-	if err := review.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, review.Close())
 	must[string](t)(tree.Diff(b.ctx, b.base, c.SHA, 1<<20))
 	must[string](t)(tree.SaveRecord(b.ctx, map[string][]byte{"journal.jsonl": nil}, "r"))
 	must[*Moved](t)(tree.Push(b.ctx))
@@ -94,52 +79,19 @@ func (b *sandbox) hostile(tree *Tree) {
 	b.quiet()
 }
 
-// TestPipesAndLinksInTheAgentsRepository: nobody waits for a pipe that an agent leaves there, and nothing is written or
-// removed through a link.
-func TestPipesAndLinksInTheAgentsRepository(t *testing.T) {
-	for name, trap := range sampled(t, map[string]string{
-		"a pipe for the configuration": `rm .git/config; mkfifo .git/config`,
-		"a pipe for what is excluded":  `mkdir -p .git/info; rm -f .git/info/exclude; mkfifo .git/info/exclude`,
-		"a link for a directory":       `rm -rf .git/info; ln -s "$OUT" .git/info`,
-		"a link for a file": `rm -f .git/info/exclude .git/config; mkdir -p .git/info
-ln -s "$OUT/exclude" .git/info/exclude; ln -s "$OUT/config" .git/config`,
-	}, "a pipe for the configuration", "a link for a file") {
-		t.Run(name, func(t *testing.T) {
-			b := newSandbox(t)
-			tree := b.work("clone")
-			dir := tree.Dir()
-			config := b.sh(dir, `cat .git/config`)
-			out := t.TempDir()
-			for _, file := range []string{"exclude", "config", "attributes", "sparse-checkout", "grafts"} {
-				if err := os.WriteFile(filepath.Join(out, file), []byte("precious"), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			b.sh(dir, strings.ReplaceAll(trap, "$OUT", out)+`; echo work >>a.txt`)
-			if c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "work")); len(c.Files) != 1 {
-				t.Errorf("%+v", c)
-			}
-			if got := b.sh(dir, `cat .git/config`); got != config {
-				t.Errorf("the configuration is %q", got)
-			}
-			entries, err := os.ReadDir(out)
-			for _, e := range entries {
-				if text, _ := os.ReadFile(filepath.Join(out, e.Name())); string(text) != "precious" {
-					t.Errorf("%s is %q", e.Name(), text)
-				}
-			}
-			if err != nil || len(entries) != 5 {
-				t.Errorf("outside there is %v, %v", entries, err)
-			}
-		})
-	}
-}
-
+// TestHostileRepository: whatever an agent makes of its repository, its files are committed, nothing of another one comes
+// into the run's, nobody waits for a pipe, and nothing is written or removed through a link.
 func TestHostileRepository(t *testing.T) {
 	b := newSandbox(t)
 	b.sh(b.dir, `git init -q elsewhere; cd elsewhere; echo s >secret; git add .; git commit -qm secret`)
-	elsewhere := filepath.Join(b.dir, "elsewhere", ".git")
+	elsewhere, out := filepath.Join(b.dir, "elsewhere", ".git"), filepath.Join(b.dir, "out")
+	precious := `cd '` + b.dir + `'; mkdir -p out; for f in exclude config attributes sparse-checkout grafts; do echo precious >out/$f; done; chmod -R a+rwX out`
+	b.sh(b.dir, precious)
 	for i, do := range []string{
+		`rm .git/config; mkfifo .git/config`,
+		`mkdir -p .git/info; rm -f .git/info/exclude; mkfifo .git/info/exclude`,
+		`rm -rf .git/info; ln -s '` + out + `' .git/info`,
+		`rm -f .git/info/exclude .git/config; mkdir -p .git/info; ln -s '` + out + `/exclude' .git/info/exclude; ln -s '` + out + `/config' .git/config`,
 		`rm -rf .git; ln -s '` + elsewhere + `' .git`,
 		`rm -rf .git; echo 'gitdir: ` + elsewhere + `' >.git`,
 		`rm -rf .git/objects; ln -s '` + elsewhere + `/objects' .git/objects`,
@@ -162,7 +114,7 @@ func TestHostileRepository(t *testing.T) {
 			tree := b.checkout(b.asNobody)
 			b.sh(tree.Dir(), `echo 1 >x; `+do)
 			c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "ours"))
-			if len(c.Files) != 1 || c.Files[0].Path != "x" || c.Note == "" && i != 11 {
+			if len(c.Files) != 1 || c.Files[0].Path != "x" || c.Note == "" && i > 3 && i != 15 {
 				t.Fatalf("%+v", c)
 			}
 			if got := b.sh(tree.Dir(), `git status --porcelain; git rev-parse HEAD; cat .git/config`); !strings.HasPrefix(got,
@@ -175,6 +127,9 @@ func TestHostileRepository(t *testing.T) {
 		})
 	}
 	b.as = nil
+	if got := b.sh(b.dir, `cat out/*; ls out | wc -l`); got != strings.Repeat("precious\n", 5)+"5\n" {
+		t.Errorf("outside there is %s", got)
+	}
 	if got := b.sh(b.dir, `cd elsewhere; git log --format=%s; git status --porcelain`); got != "secret\n" {
 		t.Fatal(got)
 	}
@@ -218,9 +173,7 @@ func TestNestedRepositories(t *testing.T) {
 			if got := b.files(tree, e.SHA); !strings.Contains(got, "\nfour/f\n") {
 				t.Fatalf("%s\n%+v", got, e)
 			}
-			if err := tree.Restore(b.ctx); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, tree.Restore(b.ctx))
 			b.quiet()
 		})
 	}

@@ -140,16 +140,12 @@ func TestLease(t *testing.T) {
 		must[string](t)(tree.SaveRecord(b.ctx, map[string][]byte{"journal.jsonl": []byte(who)}, "lease"))
 		return tree.PushRecord(b.ctx)
 	}
-	if err := take(one, "one"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, take(one, "one"))
 	var taken *TakenError
 	if err := take(two, "two"); !errors.As(err, &taken) || taken.Task != "issue-42" {
 		t.Fatal(err)
 	}
-	if err := take(one, "one again"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, take(one, "one again"))
 	if _, err := two.Push(b.ctx); !errors.As(err, &taken) {
 		t.Fatal(err)
 	}
@@ -201,9 +197,7 @@ func TestTheAnswerToAPushIsLost(t *testing.T) {
 			b := newSandbox(t)
 			tree := b.checkout()
 			commit(b, tree, "1")
-			if err := both(b.ctx, tree); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, both(b.ctx, tree))
 			hook, arrived := filepath.Join(b.remote, "hooks", "post-receive"), filepath.Join(b.dir, "arrived")
 			os.MkdirAll(filepath.Dir(hook), 0o755)
 			os.WriteFile(hook, []byte("#!/bin/sh\n: >'"+arrived+"'\nexec sleep 30\n"), 0o755)
@@ -220,13 +214,9 @@ func TestTheAnswerToAPushIsLost(t *testing.T) {
 			}
 			os.Remove(hook)
 			c.between(b, tree, "3")
-			if err := c.next(b.ctx, tree); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, c.next(b.ctx, tree))
 			c.between(b, tree, "4")
-			if err := both(b.ctx, tree); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, both(b.ctx, tree))
 			if got := b.sh(b.remote, `git rev-parse refs/ralph/runs/issue-42 refs/heads/ralph/issue-42`); got !=
 				tree.record+"\n"+tree.head+"\n" {
 				t.Errorf("the remote has\n%s, want %s and %s", got, tree.record, tree.head)
@@ -270,9 +260,7 @@ func TestPushIsRefused(t *testing.T) {
 		}
 	}
 	os.Remove(hook)
-	if err := tree.TakeBack(b.ctx, b.base); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, tree.TakeBack(b.ctx, b.base))
 	os.Remove(filepath.Join(tree.Dir(), "x"))
 	os.WriteFile(filepath.Join(tree.Dir(), "y"), []byte("1"), 0o644)
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "y"))

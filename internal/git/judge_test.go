@@ -53,9 +53,7 @@ func TestJudgeTreeIsTheCommit(t *testing.T) {
 			if strings.Join(found.Changed, " ") != "a.txt run" || strings.Join(found.Others, " ") != "junk out/ sub/new/" {
 				t.Errorf("changed: %q", found)
 			}
-			if err := j.Restore(b.ctx, found); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, j.Restore(b.ctx, found))
 			if got := b.sh(j.Dir(),
 				`git status --porcelain --ignored; git ls-files -v | grep -v '^H' || true; git rev-parse HEAD --`); got != "!! sub/kept.log\n"+c.SHA+"\n--\n" {
 				t.Errorf("after a check: %q", got)
@@ -186,9 +184,7 @@ func TestUnkept(t *testing.T) {
 	dir = tree.Dir()
 	b.sh(dir, `echo b >old.log`)
 	old := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	if err := os.Chtimes(filepath.Join(dir, "old.log"), old, old); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chtimes(filepath.Join(dir, "old.log"), old, old))
 	time.Sleep(5 * grain)
 	now := time.Now()
 	b.sh(dir, `echo l >x.log; mkdir sub/deep/lib; echo u >sub/deep/lib/util.py; echo t >y.tmp; echo m >mine.txt; echo new >new`)

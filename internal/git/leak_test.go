@@ -69,9 +69,7 @@ func (b *sandbox) nowhere(tree *Tree, what string, known *secret.Redactor) {
 		}
 		return nil
 	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	noError(b.t, err)
 }
 
 // TestCredentialsAreTakenOut: what looks like a credential and is new is not in a commit, until somebody accepts it;
@@ -81,9 +79,7 @@ func TestCredentialsAreTakenOut(t *testing.T) {
 	b.sh(filepath.Join(b.dir, "seed"), `echo "old = `+strings.Replace(sample, "Q3", "R4", 1)+`" >old.cfg
 git add .; git commit -qm more; git push -q ../remote.git HEAD:main; git rev-parse HEAD >../base`)
 	base, err := os.ReadFile(filepath.Join(b.dir, "base"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	b.base = strings.TrimSpace(string(base))
 	tree := b.checkout(func(*Options) {})
 	mark := secret.MarkOf(sample, secret.Credentials(sample)[0])

@@ -16,9 +16,7 @@ func (b *sandbox) begun(dir string) *exec.Cmd {
 	git := exec.Command("git", "-C", dir, "commit", "-q", "--allow-empty", "-a")
 	git.Env = append(testEnv(b.home),
 		"GIT_EDITOR=touch '"+b.dir+"/open'; while [ -e '"+b.dir+"/open' ]; do sleep 0.1; done; :")
-	if err := git.Start(); err != nil {
-		b.t.Fatal(err)
-	}
+	noError(b.t, git.Start())
 	b.t.Cleanup(func() { _, _ = git.Process.Kill(), git.Wait() })
 	for end := time.Now().Add(time.Minute); !exists(filepath.Join(b.dir, "open")) && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)

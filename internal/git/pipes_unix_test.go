@@ -16,8 +16,8 @@ import (
 func TestNobodyWaitsForAPipe(t *testing.T) {
 	dir := t.TempDir()
 	agent := filepath.Join(dir, "agent")
-	mustDo(t, os.MkdirAll(filepath.Join(agent, ".git", "objects"), 0o755))
-	mustDo(t, os.MkdirAll(filepath.Join(agent, ".git", "refs"), 0o755))
+	noError(t, os.MkdirAll(filepath.Join(agent, ".git", "objects"), 0o755))
+	noError(t, os.MkdirAll(filepath.Join(agent, ".git", "refs"), 0o755))
 	for _, c := range []struct {
 		file string
 		read func() bool // reports whether it has read anything
@@ -28,7 +28,7 @@ func TestNobodyWaitsForAPipe(t *testing.T) {
 		{"objects/info/alternates", func() bool { return len(objectDirs(filepath.Join(dir, "objects"))) != 1 }},
 	} {
 		name := filepath.Join(dir, c.file)
-		mustDo(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		noError(t, os.MkdirAll(filepath.Dir(name), 0o755))
 		for what, put := range map[string]func() error{
 			"a pipe":           func() error { return syscall.Mkfifo(name, 0o644) },
 			"a link to no end": func() error { return os.Symlink("/dev/zero", name) },
@@ -37,7 +37,7 @@ func TestNobodyWaitsForAPipe(t *testing.T) {
 			if what == "a directory" && c.file == ".git" { // that is a repository
 				continue
 			}
-			mustDo(t, put())
+			noError(t, put())
 			done := make(chan bool, 1)
 			go func() { done <- c.read() }()
 			select {
@@ -48,15 +48,8 @@ func TestNobodyWaitsForAPipe(t *testing.T) {
 			case <-time.After(20 * time.Second):
 				t.Fatalf("%s for %s is waited for", what, c.file)
 			}
-			mustDo(t, os.Remove(name))
+			noError(t, os.Remove(name))
 		}
-	}
-}
-
-func mustDo(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -69,27 +62,23 @@ func FuzzSmallFiles(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	dir := f.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "m", "objects"), 0o755); err != nil {
-		f.Fatal(err)
-	}
+	noError(f, os.MkdirAll(filepath.Join(dir, "m", "objects"), 0o755))
 	git, common := filepath.Join(dir, ".git"), filepath.Join(dir, "commondir")
 	agent := filepath.Join(dir, "agent")
 	for _, name := range []string{"objects", "refs"} {
-		if err := os.MkdirAll(filepath.Join(agent, ".git", name), 0o755); err != nil {
-			f.Fatal(err)
-		}
+		noError(f, os.MkdirAll(filepath.Join(agent, ".git", name), 0o755))
 	}
 	if err := os.WriteFile(filepath.Join(agent, ".git", "packed-refs"), []byte(strings.Repeat("1", 40)+" refs/heads/main\n"),
 		0o644); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		mustDo(t, os.WriteFile(filepath.Join(agent, ".git", "HEAD"), text, 0o644))
+		noError(t, os.WriteFile(filepath.Join(agent, ".git", "HEAD"), text, 0o644))
 		if l, err := readAgents(agent); err == nil && (!isID(l.commit) || l.ref != "" && l.ref != "refs/heads/main") {
 			t.Errorf("%q is taken for a HEAD: %+v", text, l.place)
 		}
-		mustDo(t, os.WriteFile(git, text, 0o644))
-		mustDo(t, os.WriteFile(common, text, 0o644))
+		noError(t, os.WriteFile(git, text, 0o644))
+		noError(t, os.WriteFile(common, text, 0o644))
 		if module := moduleDir(dir); module != "" && (filepath.Clean(module) != module || !filepath.IsAbs(module) ||
 			!isDirectory(filepath.Join(module, "objects"))) {
 			t.Errorf("%q leads to %q", text, module)

@@ -8,27 +8,21 @@ import (
 // TestAnswersAreBounded: the same question is asked once, neither many answers nor large ones fill the memory, and what
 // is kept is what was said.
 func TestAnswersAreBounded(t *testing.T) {
-	var a answers[string]
+	var a answers[int]
 	asked := 0
-	ask := func(question string, lasts bool) string {
-		answer, _ := a.once(question, func(string) bool { return lasts }, func() (string, error) {
+	ask := func(question int) int {
+		answer, _ := a.once(fmt.Sprint(question), func(int) bool { return question >= 0 }, func() (int, error) {
 			asked++
-			return "answer to " + question, nil
+			return 2 * question, nil
 		})
 		return answer
 	}
 	for i := range 2 * mostAnswers {
-		ask(fmt.Sprint(i), true)
+		ask(i)
 	}
-	if len(a.kept) > mostAnswers {
-		t.Errorf("%d answers are kept", len(a.kept))
-	}
-	before := asked
-	if got := ask(fmt.Sprint(2*mostAnswers-1), true); got != "answer to "+fmt.Sprint(2*mostAnswers-1) || asked != before {
-		t.Errorf("%q, asked %d more times", got, asked-before)
-	}
-	ask("what does not last", false)
-	if ask("what does not last", false); asked != before+2 {
-		t.Errorf("asked %d times, want 2", asked-before)
+	const last = 2*mostAnswers - 1
+	got, _, _ := ask(last), ask(-1), ask(-1) // which does not last
+	if got != 2*last || asked != 2*mostAnswers+2 || len(a.kept) > mostAnswers {
+		t.Errorf("%d, asked %d times, %d answers are kept", got, asked, len(a.kept))
 	}
 }

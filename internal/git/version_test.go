@@ -1,6 +1,6 @@
 //go:build unix
 
-package git_test
+package git
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/ralph-loop/ralph/internal/git"
 )
 
 func TestVersion(t *testing.T) {
@@ -21,16 +19,14 @@ func TestVersion(t *testing.T) {
 		"broken":     {"echo xcode-select: no developer tools; exit 1", "", "git is not installed"},
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\n"+c.script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		version, err := git.Version(context.Background(), []string{"PATH=" + dir})
+		noError(t, os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\n"+c.script+"\n"), 0o755))
+		version, err := Version(context.Background(), []string{"PATH=" + dir})
 		if version != c.version || (err == nil) != (c.advice == "") || err != nil &&
 			!strings.Contains(err.Error(), c.advice) {
 			t.Errorf("%s: %q, %v", name, version, err)
 		}
 	}
-	if _, err := git.Version(context.Background(), []string{"PATH=" + t.TempDir()}); err == nil {
+	if _, err := Version(context.Background(), []string{"PATH=" + t.TempDir()}); err == nil {
 		t.Error("no git has a version")
 	}
 }

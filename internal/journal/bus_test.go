@@ -13,9 +13,7 @@ import (
 
 func say(t *testing.T, dir, kind, text string) {
 	t.Helper()
-	if err := Post(dir, Message{At: time.Unix(0, 0).UTC(), Type: kind, Text: text, From: 7}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Post(dir, Message{At: time.Unix(0, 0).UTC(), Type: kind, Text: text, From: 7}))
 }
 
 // heard is what the bus tells from an offset: "type text" each.
@@ -25,18 +23,14 @@ func heard(t *testing.T, dir string, from int64) (all []string, next int64) {
 		all = append(all, m.Type+" "+m.Text)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return all, next
 }
 
 func write(t *testing.T, dir, text string) {
 	t.Helper()
 	file, err := os.OpenFile(filepath.Join(dir, BusFile), os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := file.WriteString(text); err != nil {
 		t.Fatal(err)
 	}
@@ -47,9 +41,7 @@ func write(t *testing.T, dir, text string) {
 func onBus(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, ".ralph"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(filepath.Join(dir, ".ralph"), 0o755))
 	return dir
 }
 
@@ -60,9 +52,7 @@ func TestBusTellsWhatWasPosted(t *testing.T) {
 	}
 	say(t, dir, "note", "<one>\nline")
 	end, err := BusEnd(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	say(t, dir, "wait_without_restart", "")
 	if all, next := heard(t, dir, 0); !reflect.DeepEqual(all, []string{"note <one>\nline", "wait_without_restart "}) ||
 		next <= end {
@@ -107,9 +97,7 @@ func TestBusThatBeganAnew(t *testing.T) {
 	dir := onBus(t)
 	say(t, dir, "a", strings.Repeat("long", 100))
 	_, next := heard(t, dir, 0)
-	if err := os.Remove(filepath.Join(dir, BusFile)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(filepath.Join(dir, BusFile)))
 	say(t, dir, "b", "")
 	if all, _ := heard(t, dir, next); strings.Join(all, "|") != "b " {
 		t.Errorf("the new bus tells %q", all)
@@ -137,9 +125,7 @@ func TestPostRefuses(t *testing.T) {
 // What runs in the task directory cannot lead us out of it, nor keep us waiting.
 func TestBusIsAPlainFileOfItsDirectory(t *testing.T) {
 	dir, outside := onBus(t), filepath.Join(t.TempDir(), "outside")
-	if err := os.Symlink(outside, filepath.Join(dir, BusFile)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(outside, filepath.Join(dir, BusFile)))
 	if err := Post(dir, Message{Type: "note"}); err == nil {
 		t.Error("a link was written through")
 	}

@@ -59,9 +59,7 @@ func (o *other) begin(t *testing.T) {
 	t.Helper()
 	out, _ := o.StdoutPipe()
 	o.in, _ = o.StdinPipe()
-	if err := o.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, o.Start())
 	t.Cleanup(func() { _ = o.Process.Kill(); _ = o.Wait() })
 	lines := bufio.NewScanner(out)
 	lines.Scan()
@@ -71,9 +69,7 @@ func (o *other) begin(t *testing.T) {
 func children(t *testing.T, dir string) []int {
 	t.Helper()
 	pids, err := Children(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return pids
 }
 
@@ -111,21 +107,15 @@ func TestChildrenCannotBeNamedByOthers(t *testing.T) {
 		t.Fatal(o.said)
 	}
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer root.Close()
 	if holds(root, filepath.Join(childrenDir, strconv.Itoa(os.Getpid())), os.Getpid()) {
 		t.Error("a file that another process holds counts")
 	}
 	for _, name := range []string{"1", "0", "-5", "garbage", "99999999"} {
-		if err := os.WriteFile(filepath.Join(dir, childrenDir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, childrenDir, name), nil, 0o600))
 	}
-	if err := syscall.Mkfifo(filepath.Join(dir, childrenDir, "77"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Mkfifo(filepath.Join(dir, childrenDir, "77"), 0o600))
 	if pids := children(t, dir); len(pids) > 0 {
 		t.Errorf("children = %v", pids)
 	}
@@ -134,9 +124,7 @@ func TestChildrenCannotBeNamedByOthers(t *testing.T) {
 func TestRegisterAgain(t *testing.T) {
 	dir := t.TempDir()
 	release, err := Register(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if pids := children(t, dir); len(pids) > 0 {
 		t.Errorf("we are our own child: %v", pids)
 	}

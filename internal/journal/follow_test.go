@@ -33,9 +33,7 @@ func TestFollow(t *testing.T) {
 	see(1, false)
 	name := filepath.Join(dir, File)
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer file.Close()
 	write := func(text string) {
 		if _, err := file.WriteString(text); err != nil {
@@ -48,19 +46,11 @@ func TestFollow(t *testing.T) {
 	see(2, true)
 	// Written anew, as when an agent has removed it, it is read from its beginning.
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(name, name+".old"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, os.Rename(name, name+".old"))
+	noError(t, os.WriteFile(name, text, 0o600))
 	see(2, true)
-	if err := os.WriteFile(name, []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(name, []byte("{}\n"), 0o600))
 	if _, _, err := f.Next(); err == nil {
 		t.Error("a line that is no record is skipped")
 	}
@@ -73,13 +63,9 @@ func TestPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := time.Unix(int64(1000*(i%2)), 0) // b was written to last
-		if err := os.Chtimes(filepath.Join(dir, name, File), at, at); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chtimes(filepath.Join(dir, name, File), at, at))
 	}
-	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(filepath.Join(dir, "empty"), 0o700))
 	places, err := Places(dir)
 	if err != nil || len(places) != 3 {
 		t.Fatalf("%v, %v", places, err)

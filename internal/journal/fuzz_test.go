@@ -24,9 +24,7 @@ func threeRecords(t testing.TB) (lines []string) {
 		{Type: loop.Ended, At: at, End: &loop.End{Outcome: loop.Capped, Reason: "enough"}},
 	} {
 		line, err := encode(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		lines = append(lines, string(line))
 	}
 	return lines
@@ -81,9 +79,7 @@ func FuzzSealed(f *testing.F) {
 		journal := whole[:len(whole)-min(int(lost), len(whole))] + end
 		text := seal[:len(seal)-min(int(torn), len(seal))] + sealEnd
 		name := filepath.Join(dir, "seal")
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(name, []byte(text), 0o600))
 		known, err := readSeal(name)
 		if err != nil {
 			return
@@ -109,27 +105,17 @@ func sealOf(t testing.TB, lines []string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "seals", "r")
 	var s seal
-	if err := s.begin(name, nil, nil, "b"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.begin(name, nil, nil, "b"))
 	for i, line := range lines {
 		done, err := s.announce([]byte(line), loop.State{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if done(); i == len(lines)-2 {
-			if err := s.write(entry{Is: synced, mark: s.now}); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.write(entry{Is: synced, mark: s.now}))
 		}
 	}
-	if err := s.close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.close())
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(text)
 }
 

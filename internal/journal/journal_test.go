@@ -18,9 +18,7 @@ func start(run string) loop.Record {
 func open(t *testing.T, dir string) *Journal {
 	t.Helper()
 	j, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }

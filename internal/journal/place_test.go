@@ -31,9 +31,7 @@ func TestJournalOutlivesItsPlace(t *testing.T) {
 		if _, err := j.Append(start("r")); err != nil {
 			t.Fatal(err)
 		}
-		if err := spoil(dir, j.name); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, spoil(dir, j.name))
 		for range 2 {
 			if _, err := j.Append(loop.Record{Type: loop.TurnBegun, Iteration: 1}); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -62,9 +60,7 @@ func TestJournalThatIsLedAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := filepath.Join(root, level)
-		if err := errors.Join(os.RemoveAll(at), os.Symlink(outside, at)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(os.RemoveAll(at), os.Symlink(outside, at)))
 		if _, err := j.Append(start("r")); err == nil || !strings.Contains(err.Error(), at+" now leads to "+outside) {
 			t.Errorf("%s: %v", level, err)
 		}
@@ -77,13 +73,9 @@ func TestJournalThatIsLedAway(t *testing.T) {
 // A link that was there from the beginning is the owner's.
 func TestJournalBehindALink(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(root, "ralph")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(outside, filepath.Join(root, "ralph")))
 	j := open(t, filepath.Join(root, "ralph", "runs", "1"))
-	if err := os.RemoveAll(filepath.Join(outside, "runs")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.RemoveAll(filepath.Join(outside, "runs")))
 	if _, err := j.Append(start("r")); err != nil {
 		t.Error(err)
 	}

@@ -53,7 +53,7 @@ func overwrite(t *testing.T, name string, text []byte) {
 	noError(t, os.WriteFile(name, text, 0o600))
 }
 
-func noError(t *testing.T, err error) {
+func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -30,9 +30,7 @@ func agreed(m Mode) Plan {
 func edited(t *testing.T, p Plan, edit func(p *Plan, a, b, c *Story)) Plan {
 	t.Helper()
 	out, err := Parse("tasks.json", p.Marshal())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	edit(&out, &out.Stories[0], &out.Stories[1], &out.Stories[2])
 	return out
 }

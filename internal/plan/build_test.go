@@ -11,9 +11,7 @@ import (
 func fileOf(t testing.TB, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile("testdata/plans/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return content
 }
 
@@ -58,4 +56,11 @@ func told(v []Violation) []string {
 		out = append(out, one.Check+" "+one.Text)
 	}
 	return out
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

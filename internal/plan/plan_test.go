@@ -11,9 +11,7 @@ import (
 func planned(t testing.TB) Plan {
 	t.Helper()
 	p, err := Parse("tasks.json", fileOf(t, "tasks.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return p
 }
 
@@ -29,20 +27,14 @@ func TestPlanRoundTrip(t *testing.T) {
 		t.Errorf("the unknown field is %s", got)
 	}
 	record, err := json.Marshal(struct{ Plan Plan }{p}) // which escapes < and &
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var back struct{ Plan Plan }
-	if err := json.Unmarshal(record, &back); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(record, &back))
 	if !reflect.DeepEqual(back.Plan, p) {
 		t.Errorf("through a record it is\n%+v, was\n%+v", back.Plan, p)
 	}
 	story, err := json.Marshal(p.Stories[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var again Story
 	if err := json.Unmarshal(story, &again); err != nil || !reflect.DeepEqual(again, p.Stories[1]) {
 		t.Errorf("through a record the story is %+v, %v", again, err)

@@ -182,9 +182,7 @@ func TestSkillTriggers(t *testing.T) {
 func TestPluginIsWhole(t *testing.T) {
 	files := Plugin()
 	var manifest map[string]string
-	if err := json.Unmarshal([]byte(files[".claude-plugin/plugin.json"]), &manifest); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(files[".claude-plugin/plugin.json"]), &manifest))
 	if manifest["name"] != "ralph" || manifest["version"] != "0.1.0" || manifest["hooks"] != "./hooks/hooks.json" ||
 		manifest["description"] == "" {
 		t.Errorf("the manifest is %v", manifest)
@@ -195,9 +193,7 @@ func TestPluginIsWhole(t *testing.T) {
 			Hooks   []struct{ Type, Command string }
 		}
 	}
-	if err := json.Unmarshal([]byte(files["hooks/hooks.json"]), &hooks); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(files["hooks/hooks.json"]), &hooks))
 	for event, want := range map[string]string{"SessionStart": "session-start", "PreToolUse": "guard",
 		"PostToolUse": "context-monitor", "Stop": "stop"} {
 		if on := hooks.Hooks[event]; len(on) != 1 || len(on[0].Hooks) != 1 || on[0].Hooks[0].Command != "ralph hook "+want {
