@@ -155,7 +155,7 @@ func TestTextsNameWhatWorks(t *testing.T) {
 	}{
 		{"all", "on:\n  issues:\n  issue_comment:\n  pull_request_review:\njobs: {r: {uses: ralph-loop/ralph/.github/workflows/run.yml@v0}}\n",
 			[]string{"request changes in a review", "`/ralph fix`", "close the issue", "#artifacts"}, nil},
-		{"labels", "on: {issues: {types: [labeled]}}\njobs: {}\n", []string{"close the issue, or take the label `ralph:running` off"},
+		{"labels", "on: {issues: {types: [labeled]}}\njobs: {}\n", []string{"close the issue or take the label `ralph:running` off"},
 			[]string{"`/ralph", "request changes", "Request changes", "#artifacts"}},
 		{"unreadable", "", []string{"`/ralph fix`", "close the issue"}, []string{"equest changes in a review", "#artifacts"}},
 	}...) {
