@@ -29,8 +29,6 @@ type scene struct {
 	checker *contract.Checker
 	// wantProblems are beginnings of the problems that a test causes on purpose; any other fails it.
 	wantProblems []string
-	// breaksContract is for a test that sends on purpose what GitHub refuses.
-	breaksContract bool
 }
 
 func newScene(t *testing.T) *scene {
@@ -67,7 +65,7 @@ func (s *scene) end() {
 	if len(got) < len(s.wantProblems) {
 		s.t.Errorf("problems are %q, want %q", got, s.wantProblems)
 	}
-	if len(s.wantProblems) > 0 || s.breaksContract {
+	if len(s.wantProblems) > 0 {
 		return // what is a problem to the stand-in breaks the contract too
 	}
 	for _, v := range s.checker.Violations() {
@@ -87,16 +85,6 @@ func (s *scene) client(token string) *github.Client {
 		s.t.Fatal(err)
 	}
 	return c
-}
-
-// branch makes a branch with one commit that main has not.
-func (s *scene) branch(branch string) string {
-	s.t.Helper()
-	sha, err := s.CommitFiles(owner, name, branch, "work", map[string]string{"work.txt": branch + "\n"})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return sha
 }
 
 // git runs git as a caller would, with nobody's configuration.
@@ -134,12 +122,4 @@ func equal[T comparable](t *testing.T, what string, got, want T) {
 	if got != want {
 		t.Errorf("%s is %v, want %v", what, got, want)
 	}
-}
-
-// status is the HTTP status of a go-github error, 0 when it is none.
-func status(r *github.Response) int {
-	if r == nil || r.Response == nil {
-		return 0
-	}
-	return r.StatusCode
 }

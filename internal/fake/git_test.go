@@ -1,66 +1,15 @@
 package fake_test
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
-
-func (s *scene) withToken(token string) string {
-	return strings.Replace(s.CloneURL(owner, name), "http://", "http://x-access-token:"+token+"@", 1)
-}
-
-func TestGit(t *testing.T) {
-	s := newScene(t)
-	dir := t.TempDir()
-	s.mustGit(dir, "clone", "--quiet", s.withToken(actions), "work")
-	work := filepath.Join(dir, "work")
-	if raw, err := os.ReadFile(filepath.Join(work, "README.md")); err != nil || string(raw) != "demo\n" {
-		t.Errorf("README.md is %q, %v", raw, err)
-	}
-	big := make([]byte, 3<<20) // random, so that it stays big when packed: git then sends it in chunks
-	_, _ = rand.Read(big)      // never fails
-	check(t, os.WriteFile(filepath.Join(work, "big"), big, 0o600))
-	s.mustGit(work, "checkout", "--quiet", "-b", "ralph/issue-1")
-	s.mustGit(work, "add", "big")
-	s.mustGit(work, "commit", "--quiet", "-m", "big")
-	s.mustGit(work, "push", "--quiet", "origin", "HEAD")
-	head := strings.TrimSpace(s.mustGit(work, "rev-parse", "HEAD"))
-	equal(t, "the pushed branch", s.BranchSHA(owner, name, "ralph/issue-1"), head)
-
-	s.mustGit(dir, "clone", "--quiet", "--depth=1", "--filter=blob:none", "--branch=ralph/issue-1", s.withToken(actions),
-		"shallow")
-	s.mustGit(dir, "init", "--quiet", "bysha")
-	s.mustGit(filepath.Join(dir, "bysha"), "fetch", "--quiet", "--depth=1", s.withToken(actions), head)
-	if n := len(s.GitCalls()); n < 6 {
-		t.Errorf("%d calls of git are logged", n)
-	}
-	equal(t, "calls of REST", len(s.Calls()), 0)
-}
-
-func TestGitRefused(t *testing.T) {
-	s := newScene(t)
-	for _, url := range []string{s.CloneURL(owner, name), s.withToken("wrong")} {
-		out, err := s.git(t.TempDir(), "ls-remote", url)
-		if err == nil {
-			t.Errorf("ls-remote %s worked: %s", url, out)
-		}
-	}
-	equal(t, "the last status", s.GitCalls()[len(s.GitCalls())-1].Status, 401)
-
-	s.wantProblems = []string{"GET /alice/other.git/info/refs: no such repository"}
-	if out, err := s.git(t.TempDir(), "ls-remote",
-		strings.Replace(s.withToken(pat), "demo.git", "other.git", 1)); err == nil {
-		t.Errorf("ls-remote of a missing repository worked: %s", out)
-	}
-}
 
 // TestListsReferencesAsGit: what the stand-in answers without git is what git answers, to the byte.
 func TestListsReferencesAsGit(t *testing.T) {

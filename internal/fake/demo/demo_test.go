@@ -60,14 +60,6 @@ func TestDemoOfNothing(t *testing.T) {
 	}
 }
 
-func TestUnlink(t *testing.T) {
-	got := unlink(`see [#3](http://127.0.0.1:4711/alice/calculator/pull/3) and [` + "`a`" +
-		`](http://127.0.0.1:4711/x), [docs](https://example.com)`)
-	if want := "see #3 and `a`, [docs](https://example.com)"; got != want {
-		t.Errorf("unlinked %q, want %q", got, want)
-	}
-}
-
 // build makes the programs as make does, and returns ralph's path.
 func build(t *testing.T) string {
 	t.Helper()
