@@ -227,20 +227,6 @@ func TestClocksApart(t *testing.T) {
 	}
 }
 
-// TestAppsThatDoNotOpen: each says what to do.
-func TestAppsThatDoNotOpen(t *testing.T) {
-	s := newStage(t)
-	a := s.opened(func(o *AppOptions) { o.ID = 8 })
-	fails(t, errOf(a.Self(t.Context())), "belong together")
-	for want, o := range map[string]AppOptions{
-		"no App ID":       {Key: Key{appKey()}},
-		"no private key":  {ID: 1},
-		"belong together": {ID: 1, Key: Key{appKey()}, ClientID: "x"},
-	} {
-		fails(t, errOf(OpenApp(o)), want)
-	}
-}
-
 // TestSecretsHide: whatever prints them.
 func TestSecretsHide(t *testing.T) {
 	hidden := []any{Token{Value: "HUSH"},

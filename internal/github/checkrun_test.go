@@ -24,31 +24,6 @@ func (s *stage) ralphRun(n int) CheckRun {
 	}
 }
 
-// TestPutCheckRun has a row for how many annotations there are, and how many calls that takes.
-func TestPutCheckRun(t *testing.T) {
-	for n, calls := range map[int]int{0: 1, 50: 1, 51: 2, 130: 3} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			s := newStage(t)
-			c := s.client()
-			s.ResetCalls()
-			id := must[int64](t)(c.PutCheckRun(t.Context(), s.ralphRun(n)))
-			all := s.CheckRuns(owner, name, s.sha)
-			if len(all) != 1 || all[0].ID != id || all[0].Conclusion != "failure" || all[0].Title != "two checks fail" ||
-				len(all[0].Annotations) != n {
-				t.Fatalf("check runs: %+v", all)
-			}
-			for i, a := range all[0].Annotations {
-				if a.StartLine != i+1 || a.Level != "failure" {
-					t.Fatalf("annotation %d: %+v", i, a)
-				}
-			}
-			if got := len(s.Calls()); got != calls {
-				t.Errorf("%d calls, want %d: %v", got, calls, s.Calls())
-			}
-		})
-	}
-}
-
 // TestCheckRunGoesOn: begun, then changed by its id, or found by what it is called after a crash.
 func TestCheckRunGoesOn(t *testing.T) {
 	s := newStage(t)

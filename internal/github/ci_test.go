@@ -3,7 +3,6 @@ package github
 import (
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/google/go-github/v60/github"
@@ -88,23 +87,4 @@ func TestBuildsLeavesItselfOut(t *testing.T) {
 	if ignored([]string{"77"}, "unit", "https://github.com/alice/demo/actions/runs/771/job/1") {
 		t.Error("the run 771 was taken for 77")
 	}
-}
-
-// TestBuildsWithoutStatuses: reading statuses is a permission of its own, and says so once.
-func TestBuildsWithoutStatuses(t *testing.T) {
-	s := newStage(t)
-	s.SetPrivate(owner, name, true)
-	s.AddLimitedToken(fake.Token{Value: "ghs_less", Kind: fake.Actions, Permissions: fake.Permissions{"checks": "read"}})
-	s.AddLimitedToken(fake.Token{Value: "ghs_none", Kind: fake.Actions, Permissions: fake.Permissions{"contents": "read"}})
-	s.AddCheckRun(owner, name, fake.CheckRun{Name: "test", HeadSHA: s.sha, Conclusion: "success"})
-	c := s.client(as("ghs_less"))
-	for range 2 {
-		if ci := must[CI](t)(c.Builds(t.Context(), s.sha)); ci.State != CIPassed {
-			t.Errorf("%+v", ci)
-		}
-	}
-	if len(s.log) != 1 || !strings.Contains(s.log[0], "the permission statuses: read") {
-		t.Errorf("said: %q", s.log)
-	}
-	fails(t, errOf(s.client(as("ghs_none")).Builds(t.Context(), s.sha)), "the permission checks: read")
 }

@@ -34,13 +34,8 @@ func payloads(t testing.TB) map[string][]byte {
 }
 
 func TestEventsThatAreNotOurs(t *testing.T) {
-	for name, d := range map[string]Delivery{
-		"another event": {Name: "watch", Payload: []byte(`{"action":"started"}`), Repository: "alice/demo"},
-		"no payload":    {Name: "push", Repository: "alice/demo"},
-	} {
-		if ev, err := ParseEvent(d); err != nil || ev.Kind != event.Other {
-			t.Errorf("%s: %+v, %v", name, ev, err)
-		}
+	if ev, err := ParseEvent(Delivery{Name: "push", Repository: "alice/demo"}); err != nil || ev.Kind != event.Other {
+		t.Errorf("an event without a payload: %+v, %v", ev, err)
 	}
 	if ev, err := ParseEvent(Delivery{Name: "schedule", Repository: "alice/demo"}); err != nil ||
 		ev.Kind != event.Scheduled || ev.Repo.Name != "demo" {

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/event"
-	"github.com/ralph-loop/ralph/internal/fake"
 )
 
 const workflowPath = ".github/workflows/ralph.yml"
@@ -49,21 +48,6 @@ func TestWriteFileByPullCannot(t *testing.T) {
 			"T", "B")
 		fails(t, err, "the branch main has no commit yet; push a first one")
 	})
-}
-
-func TestMakeLabel(t *testing.T) {
-	s := newStage(t)
-	c := s.client()
-	for range 2 {
-		if err := c.MakeLabel(t.Context(), "ralph", "5319e7", "Asks ralph"); err != nil {
-			t.Error(err)
-		}
-	}
-	if got := must[[]string](t)(c.Labels(t.Context())); len(got) != 1 || got[0] != "ralph" {
-		t.Errorf("labels: %q", got)
-	}
-	s.Fail(fake.Fault{Match: "POST /repos/.../labels", Status: 422})
-	fails(t, c.MakeLabel(t.Context(), "odd", "5319e7", ""), "making the label odd: GitHub refuses what was sent (422")
 }
 
 // TestDryRunWritesNothing: every way to write is left undone (B-32).
