@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -92,30 +90,11 @@ func examine(ctx context.Context, o Options) (err error) {
 	return invalid.Errorf("the backup is not a whole SQLite file: %q, %v", said, err)
 }
 
-// RotateKey seals everything with the newest key of a text, as ParseKeys takes it, or, where that is empty, with a new
-// one, which the file of keys then holds alone. It returns what the older keys are needed for yet.
-func RotateKey(ctx context.Context, o Options, text string) (told string, err error) {
-	file, alone := filepath.Join(o.Dir, keyFile), ""
-	if strings.TrimSpace(text) == "" {
-		if text, err = readKeyFile(file); err != nil {
-			return "", fmt.Errorf("reading the keys of the database, without RALPH_DATA_KEY: %w", err)
-		}
-		before, err := ParseKeys(text)
-		if err != nil {
-			return "", err
-		}
-		alone = newKey(before.newest + 1)
-		text += alone
-		if err := replaceKeyFile(file, text); err != nil {
-			return "", fmt.Errorf("adding a key to %s: %w", file, err)
-		}
-	}
-	if o.Keys, err = ParseKeys(text); err != nil {
-		return "", err
-	}
+// RotateKey seals everything with the newest of the keys. It returns what the older ones are needed for yet.
+func RotateKey(ctx context.Context, o Options) (told string, err error) {
 	if len(o.Keys.of) < 2 {
-		return "", invalid.Errorf("RALPH_DATA_KEY holds one key: add the new one to it, with a higher number, such as " +
-			"\"1:OLD 2:NEW\"")
+		return "", invalid.Errorf("there is one key: add the new one, with a higher number, to RALPH_DATA_KEY or to the file %s, "+
+			"such as \"1:OLD 2:NEW\"", filepath.Join(o.Dir, keyFile))
 	}
 	s, err := Open(ctx, o)
 	if err != nil {
@@ -133,30 +112,8 @@ func RotateKey(ctx context.Context, o Options, text string) (told string, err er
 		}
 		return err
 	})
-	if err = errors.Join(err, s.Close()); err == nil && alone != "" {
-		err = replaceKeyFile(file, alone)
-	}
-	if err != nil {
-		return "", fmt.Errorf("sealing everything again: %w", err)
-	}
-	told = fmt.Sprintf("Everything is sealed with key %d now. ", o.Keys.newest)
-	if alone != "" {
-		return told + file + " holds it alone; keep the older one for backups that were made before.", nil
-	}
-	return told + "The others can go from RALPH_DATA_KEY; keep them for backups that were made before.", nil
-}
-
-// replaceKeyFile puts another file of keys into the place of one, all or nothing.
-func replaceKeyFile(file, text string) error {
-	fresh := file + ".new"
-	err := os.Remove(fresh)
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		err = writeKeyFile(fresh, text)
-	}
-	if err == nil {
-		err = os.Rename(fresh, file)
-	}
-	return err
+	return fmt.Sprintf("Everything is sealed with key %d now. The others can go from where the keys are; keep them for backups "+
+		"that were made before.", o.Keys.newest), errors.Join(err, s.Close())
 }
 
 // Retention says what is forgotten: what is older than these times. What has the zero time stays.

@@ -80,7 +80,7 @@ func LoadKeys(text, dir string) (Keys, error) {
 	file := filepath.Join(dir, keyFile)
 	read, err := readKeyFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		made := errors.Join(os.MkdirAll(dir, 0o700), writeKeyFile(file, newKey(1)))
+		made := errors.Join(os.MkdirAll(dir, 0o700), writeKeyFile(file, newKey()))
 		if read, err = readKeyFile(file); err != nil { // nor has another process made it
 			err = made
 		}
@@ -121,11 +121,11 @@ func writeKeyFile(file, text string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// newKey is a line of the file of keys.
-func newKey(number byte) string {
+// newKey is the first line of the file of keys.
+func newKey() string {
 	key := make([]byte, keyBytes)
 	rand.Read(key) // ends the program rather than fail
-	return fmt.Sprintf("%d:%s\n", number, base64.StdEncoding.EncodeToString(key))
+	return "1:" + base64.StdEncoding.EncodeToString(key) + "\n"
 }
 
 // errNoKey is returned to callers that seal without a key.

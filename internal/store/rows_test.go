@@ -52,6 +52,7 @@ func TestRunsOfAPage(t *testing.T) {
 		{Filter{Limit: 2, Before: 6}, "43"},
 		{Filter{Repositories: []string{"O/One"}}, "30"}, // as pages ask for them: in another spelling
 		{Filter{Repositories: []string{}}, ""},
+		{Filter{Repositories: []string{"o/one' OR 1=1 --", "o/\x00one"}}, ""},
 		{Filter{States: []string{"running", "waiting"}}, "420"},
 		{Filter{States: []string{}}, ""},
 		{Filter{Since: begun.Add(4 * time.Minute)}, "54"},
