@@ -167,10 +167,8 @@ type metrics struct {
 	turns, checks prometheus.Histogram
 }
 
-// Names of the database's counters.
-const (
-	countRuns = "ralph_runs_total"
-)
+// countRuns is the name of the database's counter.
+const countRuns = "ralph_runs_total"
 
 // Metrics with the same name have the same help.
 const (
@@ -239,11 +237,8 @@ func (k known) Collect(to chan<- prometheus.Metric) {
 	figures = append(figures, figure{"ralph_database_up", "1 when the database answers.", "", prometheus.GaugeValue, single(up)})
 	for _, f := range figures {
 		for of, value := range f.values {
-			if f.label == "" {
-				to <- prometheus.MustNewConstMetric(prometheus.NewDesc(f.name, f.help, nil, nil), f.kind, value)
-				continue
-			}
-			to <- prometheus.MustNewConstMetric(prometheus.NewDesc(f.name, f.help, []string{f.label}, nil), f.kind, value, of)
+			labels := strings.Fields(f.label) // one, or none
+			to <- prometheus.MustNewConstMetric(prometheus.NewDesc(f.name, f.help, labels, nil), f.kind, value, []string{of}[:len(labels)]...)
 		}
 	}
 }

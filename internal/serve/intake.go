@@ -106,14 +106,22 @@ var heard = map[string]bool{
 // ServeHTTP implements http.Handler: 202 stored, now or before; 204 an event that ralph does not hear; 401 not signed
 // by GitHub; 400, 405 and 413 no delivery; 503 not stored, to be delivered again.
 func (in *intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "GitHub delivers by POST", http.StatusMethodNotAllowed)
+	status, why := in.take(w, r)
+	if why != "" {
+		http.Error(w, why, status)
 		return
 	}
+	w.WriteHeader(status)
+}
+
+// take stores a delivery; why is empty for one that needs no more.
+func (in *intake) take(w http.ResponseWriter, r *http.Request) (status int, why string) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return http.StatusMethodNotAllowed, "GitHub delivers by POST"
+	}
 	if len(r.Header.Get("X-Hub-Signature-256")) != signatureLength { // no one's body is read for nothing
-		in.forger(w, r, "X-Hub-Signature-256 is missing")
-		return
+		return in.forged(r, "X-Hub-Signature-256 is missing")
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readTime)
 	defer cancel()
@@ -124,54 +132,46 @@ func (in *intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch tooLarge := (*http.MaxBytesError)(nil); {
 	case errors.Is(err, errCrowded):
 		in.count(refused)
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		return
+		return http.StatusServiceUnavailable, err.Error()
 	case errors.As(err, &tooLarge):
-		http.Error(w, "a delivery has at most 25 MB", http.StatusRequestEntityTooLarge)
-		return
+		return http.StatusRequestEntityTooLarge, "a delivery has at most 25 MB"
 	case err != nil:
-		http.Error(w, "the body ended early", http.StatusBadRequest)
-		return
+		return http.StatusBadRequest, "the body ended early"
 	}
 	body := read.got.Bytes()
 	secrets, err := in.secrets(ctx)
 	if err != nil {
-		in.unavailable(w, r, err)
-		return
+		return in.unavailable(w, r, err)
 	}
 	if !signed(body, r.Header.Get("X-Hub-Signature-256"), secrets) {
-		in.forger(w, r, "the signature is not that of this App's webhook secret")
-		return
+		return in.forged(r, "the signature is not that of this App's webhook secret")
 	}
 	id, name := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
 	if !plainWord(id) || !plainWord(name) {
-		http.Error(w, "X-GitHub-Delivery or X-GitHub-Event is missing, or is no plain word", http.StatusBadRequest)
-		return
+		return http.StatusBadRequest, "X-GitHub-Delivery or X-GitHub-Event is missing, or is no plain word"
 	}
 	if !heard[name] {
 		in.count(ignored)
-		w.WriteHeader(http.StatusNoContent)
-		return
+		return http.StatusNoContent, ""
 	}
 	fresh, err := in.keep(ctx, delivered(id, name, body, in.clock()))
 	switch {
 	case err != nil:
-		in.unavailable(w, r, err)
-		return
+		return in.unavailable(w, r, err)
 	case fresh:
 		in.count(taken)
 		in.wake()
 	default:
 		in.count(duplicate)
 	}
-	w.WriteHeader(http.StatusAccepted)
+	return http.StatusAccepted, ""
 }
 
-// forger answers a delivery that GitHub has not signed, and notes from where it came.
-func (in *intake) forger(w http.ResponseWriter, r *http.Request, why string) {
+// forged notes from where a delivery came that GitHub has not signed.
+func (in *intake) forged(r *http.Request, why string) (int, string) {
 	in.count(forged)
 	in.log("a delivery was not signed by GitHub", "address", web.Address(r), "why", why)
-	http.Error(w, why, http.StatusUnauthorized)
+	return http.StatusUnauthorized, why
 }
 
 // delivered is a delivery with what lists are asked by, as far as its payload says it.
@@ -189,12 +189,12 @@ func delivered(id, name string, body []byte, at time.Time) store.Delivery {
 		Repository: head.Repository.FullName, Sender: head.Sender.Login, Payload: body, Received: at}
 }
 
-func (in *intake) unavailable(w http.ResponseWriter, r *http.Request, err error) {
+func (in *intake) unavailable(w http.ResponseWriter, r *http.Request, err error) (int, string) {
 	in.count(refused)
 	in.log("a delivery could not be stored; GitHub shows it as failed, and ralph requests it again",
 		"delivery", r.Header.Get("X-GitHub-Delivery"), "error", err)
 	w.Header().Set("Retry-After", "30")
-	http.Error(w, "the delivery could not be stored; deliver it again", http.StatusServiceUnavailable)
+	return http.StatusServiceUnavailable, "the delivery could not be stored; deliver it again"
 }
 
 // signed reports whether a body carries the signature of one of the secrets. Every secret is tried, so that the time is

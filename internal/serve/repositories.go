@@ -20,6 +20,8 @@ import (
 
 const examineTime = 900 * time.Millisecond // a page waits no longer
 
+const inAMoment = "Load the page again in a moment."
+
 // examined returns the findings about a repository. While GitHub does not answer, it returns the earlier ones.
 func (v source) examined(ctx context.Context, name string) (web.Repository, error) {
 	soon, cancel := context.WithTimeout(ctx, examineTime)
@@ -31,8 +33,8 @@ func (v source) examined(ctx context.Context, name string) (web.Repository, erro
 	}
 	before := v.doctor.last(key)
 	before.Name = cmp.Or(before.Name, name)
-	before.Doctor = append([]web.Finding{{Level: "warning", What: "GitHub has not answered yet; trying again",
-		Advice: "Load the page again in a moment."}}, before.Doctor...)
+	before.Doctor = append([]web.Finding{{Level: "warning", What: "GitHub has not answered yet; trying again", Advice: inAMoment}},
+		before.Doctor...)
 	return before, nil
 }
 
@@ -45,10 +47,7 @@ func (v source) doctorOf(ctx context.Context, name string) web.Repository {
 		return out
 	}
 	report := app.Examine(ctx, repositoryOf(name), []string{v.o.Rules.TriggerLabel})
-	for _, f := range report.Facts {
-		out.Doctor = append(out.Doctor, finding(f, v.o.GitHub.Web()))
-	}
-	if report.Installation.ID != 0 {
+	if out.Doctor = v.facts(report.Facts); report.Installation.ID != 0 {
 		v.examineSettings(ctx, app, report, &out)
 	}
 	return out
@@ -58,7 +57,7 @@ func (v source) doctorOf(ctx context.Context, name string) web.Repository {
 // server with a key of their agent, in a workflow with the permission to start it.
 func (v source) examineSettings(ctx context.Context, app *github.App, on github.AppReport, out *web.Repository) {
 	add := func(level, what, advice string) {
-		out.Doctor = append(out.Doctor, web.Finding{Level: level, What: what, Advice: advice, URL: addressIn(advice, v.o.GitHub.Web())})
+		out.Doctor = append(out.Doctor, v.found(level, what, advice))
 	}
 	found, err := v.settingsOf(ctx, app, on.Installation.ID, out.Name)
 	if err != nil {
@@ -89,17 +88,16 @@ func (v source) examineSettings(ctx context.Context, app *github.App, on github.
 	}
 }
 
-// finding is a fact as pages show it.
-func finding(f github.Fact, hub string) web.Finding {
-	out := web.Finding{Level: "warning", What: f.What + ": " + f.Says, Advice: f.Advice, URL: addressIn(f.Advice, hub)}
-	switch f.Grade {
-	case github.OK:
-		out.Level = "ok"
-	case github.Problem:
-		out.Level = "error"
-	case github.Warning, github.Unknown:
-	}
-	return out
+// levels are the grades of facts in the words of pages.
+var levels = map[github.Grade]string{github.OK: "ok", github.Problem: "error", github.Warning: "warning", github.Unknown: "warning"}
+
+// facts are facts as pages show them.
+func (p *parts) facts(list []github.Fact) []web.Finding {
+	return safetext.Map(list, func(f github.Fact) web.Finding { return p.found(levels[f.Grade], f.What+": "+f.Says, f.Advice) })
+}
+
+func (p *parts) found(level, what, advice string) web.Finding {
+	return web.Finding{Level: level, What: what, Advice: advice, URL: addressIn(advice, p.o.GitHub.Web())}
 }
 
 // addressIn is the first address of GitHub in an advice: where to follow it.
@@ -150,9 +148,9 @@ func (p *parts) doctorOfAll(ctx context.Context) (list []web.RepositoryDoctor) {
 func (p *parts) grantOf(self github.Self, in github.AppInstallation) web.Finding {
 	g := github.Grants(self, in, github.Needed(false, false))
 	if g.Problem == "" {
-		return web.Finding{Level: "ok", What: "the App is installed and may do what ralph needs"}
+		return p.found("ok", "the App is installed and may do what ralph needs", "")
 	}
-	return web.Finding{Level: "error", What: g.Problem, Advice: g.Advice, URL: addressIn(g.Advice, p.o.GitHub.Web())}
+	return p.found("error", g.Problem, g.Advice)
 }
 
 // settings are those that a run of a repository would have.

@@ -53,29 +53,30 @@ func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
 	soon, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
 	self, err := app.Self(soon)
+	add := func(level, what, advice string) {
+		out.Credentials = append(out.Credentials, s.found(level, what, advice))
+	}
 	if soon.Err() != nil && ctx.Err() == nil {
-		out.Credentials = []web.Finding{{Level: "warning", What: "GitHub doesn't answer",
-			Advice: "Load the page again in a moment."}}
+		add("warning", "GitHub doesn't answer", inAMoment)
 		return out, nil
 	}
 	if err != nil {
-		out.Credentials = []web.Finding{{Level: "error", What: err.Error(),
-			Advice: "Look at the App's page on GitHub, and make a new private key there if this one was removed."}}
+		add("error", err.Error(), "Look at the App's page on GitHub, and make a new private key there if this one was removed.")
 		return out, nil
 	}
 	out.App, out.AppURL, out.InstallURL = self.Name, self.Page, app.InstallPage(self.Slug, "setup")
-	out.Credentials = []web.Finding{{Level: "ok", What: "GitHub knows the App by its key"}}
+	add("ok", "GitHub knows the App by its key", "")
 	if len(c.WebhookSecrets) == 0 {
-		out.Credentials = append(out.Credentials, web.Finding{Level: "error", What: "the webhook secret is missing",
-			Advice: "Set RALPH_WEBHOOK_SECRET to the secret on the App's page."})
+		add("error", "the webhook secret is missing", "Set RALPH_WEBHOOK_SECRET to the secret on the App's page.")
 	}
 	if c.ClientID == "" {
-		out.Credentials = append(out.Credentials, web.Finding{Level: "warning", What: "no one can sign in",
-			Advice: "Set RALPH_CLIENT_ID and RALPH_CLIENT_SECRET; both are on the App's page."})
+		add("warning", "no one can sign in", "Set RALPH_CLIENT_ID and RALPH_CLIENT_SECRET; both are on the App's page.")
 	}
-	out.Credentials = append(out.Credentials, reached(s.o.Public)...)
-	out.Credentials = append(out.Credentials, s.operators(ctx, app, self), s.hook(ctx, app), s.sandboxFinding(ctx))
-	out.Credentials = append(out.Credentials, s.examineRunner(ctx, app, self)...)
+	out.Credentials = append(append(out.Credentials, reached(s.o.Public)...), s.operators(ctx, app, self), s.hook(ctx, app),
+		s.sandboxFinding(ctx))
+	if s.runners != nil {
+		out.Credentials = append(out.Credentials, s.facts(s.runners.Workflow.Examine(ctx, app, self))...)
+	}
 	out.Doctor = s.doctorOfAll(ctx)
 	return out, nil
 }
@@ -96,21 +97,19 @@ func reached(public *url.URL) []web.Finding {
 
 // operators reports who is an operator without being named by --operators.
 func (s *setup) operators(ctx context.Context, app *github.App, self github.Self) web.Finding {
+	const others = "Name others with --operators LOGINS."
 	if !self.Organisation {
-		return web.Finding{Level: "ok", What: self.Owner + " owns the App and is its operator",
-			Advice: "Name others with --operators LOGINS."}
+		return s.found("ok", self.Owner+" owns the App and is its operator", others)
 	}
 	_, err := app.MembersOf(ctx, self.Owner)
 	switch {
 	case errors.Is(err, github.ErrNoMembers):
-		return web.Finding{Level: "warning", What: "the owners of " + self.Owner + " cannot be read, so they are no operators",
-			Advice: "Install the App on " + self.Owner + " with the permission Members: read, or start the server with " +
-				"--operators LOGINS.", URL: self.Settings + "/permissions"}
+		return s.found("warning", "the owners of "+self.Owner+" cannot be read, so they are no operators", "Install the App on "+
+			self.Owner+" with the permission Members: read at "+self.Settings+"/permissions, or start the server with --operators LOGINS.")
 	case err != nil:
 		return wrong(err)
 	}
-	return web.Finding{Level: "ok", What: "the owners of " + self.Owner + " are operators",
-		Advice: "Name others with --operators LOGINS."}
+	return s.found("ok", "the owners of "+self.Owner+" are operators", others)
 }
 
 // hook says whether GitHub delivers here. Its address is for operators alone: who knows that of a service which passes
@@ -121,13 +120,13 @@ func (s *setup) hook(ctx context.Context, app *github.App) web.Finding {
 	case err != nil:
 		return wrong(err)
 	case h.URL != here:
-		return web.Finding{Level: "warning", What: "GitHub delivers to " + h.URL + ", and not to " + here,
-			Advice: "Set the webhook's address on the App's page, unless something passes the deliveries on."}
+		return s.found("warning", "GitHub delivers to "+h.URL+", and not to "+here,
+			"Set the webhook's address on the App's page, unless something passes the deliveries on.")
 	case !h.JSON || !h.Signed:
-		return web.Finding{Level: "error", What: "GitHub delivers forms, or does not sign what it delivers",
-			Advice: "Set the content type application/json and a secret on the App's page."}
+		return s.found("error", "GitHub delivers forms, or does not sign what it delivers",
+			"Set the content type application/json and a secret on the App's page.")
 	}
-	return web.Finding{Level: "ok", What: "GitHub delivers here"}
+	return s.found("ok", "GitHub delivers here", "")
 }
 
 // Manifest implements web.Setup.
@@ -170,12 +169,10 @@ func (s *setup) sandboxFinding(ctx context.Context) web.Finding {
 		box, err = sandbox.Open(ctx, o)
 	}
 	if err != nil {
-		f := wrong(err)
-		f.Advice = "Runs are refused here until then, but for those with dispatch: workflow."
-		return f
+		return s.found("error", brief(err, 300), "Runs are refused here until then, but for those with dispatch: workflow.")
 	}
 	box.Close()
-	return web.Finding{Level: "ok", What: "runs are kept in the sandbox " + box.Mode}
+	return s.found("ok", "runs are kept in the sandbox "+box.Mode, "")
 }
 
 // RotateSecret implements web.Setup. The new secret holds before GitHub has it, so that nothing is lost.
@@ -190,14 +187,3 @@ func (s *setup) RotateSecret(ctx context.Context, by string) error {
 
 // runnerFile is the workflow of the runner repository.
 const runnerFile = "runner.yml"
-
-// examineRunner says whether runners can do the jobs, for the setup page.
-func (s *setup) examineRunner(ctx context.Context, app *github.App, self github.Self) (findings []web.Finding) {
-	if s.runners == nil {
-		return nil
-	}
-	for _, f := range s.runners.Workflow.Examine(ctx, app, self) {
-		findings = append(findings, finding(f, s.o.GitHub.Web()))
-	}
-	return findings
-}
