@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"strings"
@@ -83,25 +82,19 @@ func (r *Runner) Group(title string) {
 func (r *Runner) EndGroup() { r.command(r.action.EndGroup, "") }
 
 // Notice shows a message on the page of the workflow run.
-func (r *Runner) Notice(message string) {
-	message = inert(message)
-	r.command(func() { r.action.Noticef("%s", message) }, "notice: "+message+"\n")
-}
+func (r *Runner) Notice(message string) { r.say("notice: ", r.action.Noticef, message) }
 
 // Warning shows a message on the page of the workflow run.
-func (r *Runner) Warning(message string) {
-	message = inert(message)
-	r.command(func() { r.action.Warningf("%s", message) }, "warning: "+message+"\n")
-}
+func (r *Runner) Warning(message string) { r.say("warning: ", r.action.Warningf, message) }
 
 // Error shows a message on the page of the workflow run. It does not make the job fail: the exit code does.
-func (r *Runner) Error(message string) {
-	message = inert(message)
-	r.command(func() { r.action.Errorf("%s", message) }, "error: "+message+"\n")
-}
+func (r *Runner) Error(message string) { r.say("error: ", r.action.Errorf, message) }
 
-// inert is a message of which nothing commands a terminal.
-func inert(message string) string { return strings.TrimSuffix(safetext.InertLines(message), "\n") }
+// say shows a message of which nothing commands a terminal.
+func (r *Runner) say(grade string, show func(string, ...any), message string) {
+	message = strings.TrimSuffix(safetext.InertLines(message), "\n")
+	r.command(func() { show("%s", message) }, grade+message+"\n")
+}
 
 // Write logs a part of the log between the commands of this package, never within one. It is text: what looks like a
 // command in it is not obeyed, whether StopCommands was called or not.
@@ -165,7 +158,7 @@ func (r *Runner) stop() {
 	if !r.inside {
 		return
 	}
-	r.token = "ralph-" + nonce()
+	r.token = "ralph-" + rand.Text()
 	r.endLine()
 	_, _ = fmt.Fprintf(r.out, "::stop-commands::%s\n", r.token)
 }
@@ -177,12 +170,6 @@ func (r *Runner) resume() {
 	r.endLine()
 	_, _ = fmt.Fprintf(r.out, "::%s::\n", r.token)
 	r.token = ""
-}
-
-func nonce() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
-	return hex.EncodeToString(b[:])
 }
 
 // endLine ends the line that the log is in.

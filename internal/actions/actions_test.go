@@ -91,7 +91,7 @@ func TestForeignOutputIsNotObeyed(t *testing.T) {
 	if got := strings.Join(obeyed(out.String()), "|"); got != "::warning::ours|::notice::after|" {
 		t.Errorf("the runner would obey %s of\n%s", got, out.String())
 	}
-	tokens := regexp.MustCompile(`::stop-commands::ralph-[0-9a-f]{32}\n`).FindAllString(out.String(), -1)
+	tokens := regexp.MustCompile(`::stop-commands::ralph-[A-Z2-7]{26}\n`).FindAllString(out.String(), -1)
 	if len(tokens) != 2 || tokens[0] == tokens[1] {
 		t.Errorf("each stop has a token of its own: %q", tokens)
 	}
@@ -131,7 +131,7 @@ func TestSetOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	match := regexp.MustCompile(
-		`^branch_name<<(ralph-[0-9a-f]{32})\nralph/issue-42\n(.*)\noutcome<<(.*)\n\n(.*)\npr_url<<(.*)\nhttps://x/1\n(.*)\n$`).FindStringSubmatch(string(text))
+		`^branch_name<<(ralph-[A-Z2-7]{26})\nralph/issue-42\n(.*)\noutcome<<(.*)\n\n(.*)\npr_url<<(.*)\nhttps://x/1\n(.*)\n$`).FindStringSubmatch(string(text))
 	if match == nil {
 		t.Fatalf("%s", text)
 	}

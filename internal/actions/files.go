@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,7 +26,7 @@ var outputName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // control character, or longer than 16 KiB, is refused, and then none is set. Outside of a runner nothing happens.
 func (r *Runner) SetOutputs(outputs map[string]string) error {
 	var b strings.Builder
-	delimiter := "ralph-" + nonce() // a fixed one could be forged by a value
+	delimiter := "ralph-" + rand.Text() // a fixed one could be forged by a value
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {
 		if err := checkOutput(name, outputs[name]); err != nil {
 			return fmt.Errorf("setting output %s: %w", name, err)

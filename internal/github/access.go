@@ -67,7 +67,7 @@ func (a *App) asPerson(token string) (*github.Client, error) {
 		return nil, ErrSignedOut
 	}
 	same := func(context.Context, string) (string, error) { return token, nil }
-	return dialAt(rootOf(a.o.APIURL), &http.Client{Transport: &tokenTransport{a.base, same}, Timeout: mostTime})
+	return dialAt(a.o.APIURL, &tokenTransport{a.base, same})
 }
 
 // explainPerson is explain for calls with a person's token: one that has ended is ErrSignedOut.

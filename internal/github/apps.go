@@ -95,7 +95,7 @@ func OpenApp(o AppOptions) (*App, error) {
 	if a.signed, err = newSigned(a.base, o.ID, o.Key.rsa, o.Now); err != nil {
 		return nil, err
 	}
-	a.api, err = dialAt(rootOf(o.APIURL), &http.Client{Transport: a.signed, Timeout: mostTime})
+	a.api, err = dialAt(o.APIURL, a.signed)
 	return a, err
 }
 
@@ -303,8 +303,7 @@ func (a *App) as(installation int64) *github.Client {
 		a.installed, a.budgets = map[int64]*github.Client{}, map[int64]Budget{}
 	}
 	source := a.source(func(ctx context.Context) (Token, error) { return a.make(ctx, installation, nil, deciding()) })
-	api, _ := dialAt(rootOf(a.o.APIURL), &http.Client{Transport: &tokenTransport{&counted{a, installation}, source.Token},
-		Timeout: mostTime}) // the address was read when the App was opened
+	api, _ := dialAt(a.o.APIURL, &tokenTransport{&counted{a, installation}, source.Token}) // which was read to open the App
 	a.installed[installation] = api
 	return api
 }
@@ -411,10 +410,16 @@ func (a *App) make(ctx context.Context, installation int64, repositories []strin
 
 // Revoke revokes a token. An expired one is no error.
 func (a *App) Revoke(ctx context.Context, t Token) error {
-	if err := revokeAt(ctx, rootOf(a.o.APIURL), t.Value); err != nil {
-		return fmt.Errorf("revoking an installation token, which expires by itself within the hour: %w", err)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
+	defer cancel()
+	api, err := a.asPerson(t.Value)
+	if err == nil {
+		_, err = api.Apps.RevokeInstallationToken(ctx)
 	}
-	return nil
+	if statusIs(err, http.StatusUnauthorized) {
+		return nil
+	}
+	return explain("revoking an installation token, which expires by itself within the hour", err)
 }
 
 // Source gives tokens for one repository and renews them. Its methods may be called by several goroutines.

@@ -92,7 +92,7 @@ func newClient(o Options) (*Client, error) {
 	}
 	c.token = func(ctx context.Context) (string, error) { return token(ctx, "") }
 	var err error
-	c.api, err = dialAt(rootOf(o.APIURL), &http.Client{Transport: &tokenTransport{base, token}, Timeout: mostTime})
+	c.api, err = dialAt(o.APIURL, &tokenTransport{base, token})
 	return c, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -197,9 +198,7 @@ func oneLine(s string) string {
 
 // ErrGone is a comment or pull request that someone deleted meanwhile.
 func ErrGone(err error) bool {
-	var api *github.ErrorResponse
-	return errors.As(err, &api) && api.Response != nil &&
-		(api.Response.StatusCode == http.StatusNotFound || api.Response.StatusCode == http.StatusGone)
+	return statusIs(err, http.StatusNotFound, http.StatusGone)
 }
 
 // ErrAway reports whether GitHub did not answer, or with a server error. A write might still have happened.
@@ -216,15 +215,15 @@ func ErrAway(err error) bool {
 // refused reports whether GitHub understood and said no (422).
 func refused(err error) bool { return statusIs(err, http.StatusUnprocessableEntity) }
 
-func statusIs(err error, status int) bool {
+func statusIs(err error, any ...int) bool {
 	var api *github.ErrorResponse
-	return errors.As(err, &api) && api.Response != nil && api.Response.StatusCode == status
+	return errors.As(err, &api) && api.Response != nil && slices.Contains(any, api.Response.StatusCode)
 }
 
 // ErrRefused is a write that GitHub understood and did not want, or that the token may not make: it would say the same
 // tomorrow.
 func ErrRefused(err error) bool {
-	return statusIs(err, 403) || statusIs(err, 404) || statusIs(err, 410) || statusIs(err, 422)
+	return statusIs(err, http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity)
 }
 
 // missingFieldError is an answer that lacks a requested field.

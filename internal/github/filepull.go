@@ -25,7 +25,7 @@ func (c *Client) WriteFileByPull(ctx context.Context, branch, path string, conte
 	}
 	owner, name, from := c.o.Repo.Owner, c.o.Repo.Name, home.DefaultBranch
 	head, _, err := c.api.Git.GetRef(ctx, owner, name, "heads/"+from)
-	if statusIs(err, http.StatusNotFound) || statusIs(err, http.StatusConflict) {
+	if statusIs(err, http.StatusNotFound, http.StatusConflict) {
 		return nil, &failed{fmt.Sprintf("making the branch %s: the branch %s has no commit yet; push a first one",
 			oneLine(branch), oneLine(from)), err}
 	}

@@ -102,7 +102,7 @@ func CompleteManifest(ctx context.Context, s Server, code string) (Credentials, 
 	if !codePattern().MatchString(code) {
 		return Credentials{}, errors.New(doing + ": this is no code of GitHub's; begin again")
 	}
-	api, err := dialAt(rootOf(s.APIURL), &http.Client{Transport: s.base(), Timeout: mostTime})
+	api, err := dialAt(s.APIURL, s.base())
 	if err != nil {
 		return Credentials{}, err
 	}

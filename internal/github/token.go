@@ -19,10 +19,9 @@ func rootOf(apiURL string) string {
 }
 
 // dialAt makes a client of the API that has its root there.
-func dialAt(root string, h *http.Client) (*github.Client, error) {
-	h.CheckRedirect = stay
-	api := github.NewClient(h)
-	address, err := url.Parse(root + "/")
+func dialAt(apiURL string, carrier http.RoundTripper) (*github.Client, error) {
+	api := github.NewClient(&http.Client{Transport: carrier, Timeout: mostTime, CheckRedirect: stay})
+	address, err := url.Parse(rootOf(apiURL) + "/")
 	if err != nil {
 		return nil, fmt.Errorf("reading GITHUB_API_URL: %w", err)
 	}
@@ -40,27 +39,6 @@ func stay(req *http.Request, via []*http.Request) error {
 
 // revokeTime bounds a revocation: a job that was canceled has seconds left.
 const revokeTime = 3 * time.Second
-
-// revokeAt revokes an installation token. An expired one is no error.
-func revokeAt(ctx context.Context, root, token string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, root+"/installation/token", http.NoBody)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	req.Header.Set("Accept", "application/vnd.github+json")
-	resp, err := (&http.Client{CheckRedirect: stay}).Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusNoContent && resp.StatusCode != http.StatusUnauthorized { // it has expired
-		return fmt.Errorf("GitHub answered %s", resp.Status)
-	}
-	return nil
-}
 
 // TokenKind is what a token stands for. It decides what GitHub lets it do beside its permissions.
 type TokenKind string
