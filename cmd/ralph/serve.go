@@ -323,11 +323,7 @@ func (c *serveRotateKey) Run(ctx context.Context, p process) error {
 	if err != nil {
 		return err
 	}
-	keys, err := store.LoadKeys(environ["RALPH_DATA_KEY"], data)
-	if err != nil {
-		return invalid.Mark(err)
-	}
-	told, err := store.RotateKey(ctx, store.Options{Dir: data, Keys: keys})
+	told, err := store.RotateKey(ctx, store.Options{Dir: data}, environ["RALPH_DATA_KEY"])
 	if err != nil {
 		return invalid.Mark(err)
 	}

@@ -58,18 +58,6 @@ func repositoryOf(r *github.Repository) Repository {
 	return Repository{Repo: repo(r), Private: r.GetPrivate(), Access: accessOf(r.GetPermissions())}
 }
 
-// ErrSignedOut is a person's token that GitHub no longer accepts: they must sign in again.
-var ErrSignedOut = errors.New("GitHub no longer accepts this sign-in; sign in again")
-
-// asPerson is a client with a person's token.
-func (a *App) asPerson(token string) (*github.Client, error) {
-	if token == "" {
-		return nil, ErrSignedOut
-	}
-	same := func(context.Context, string) (string, error) { return token, nil }
-	return dialAt(a.o.APIURL, &tokenTransport{a.base, same})
-}
-
 // explainPerson is explain for calls with a person's token: one that has ended is ErrSignedOut.
 func explainPerson(doing string, err error) error {
 	if statusIs(err, http.StatusUnauthorized) {

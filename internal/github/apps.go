@@ -408,6 +408,18 @@ func (a *App) make(ctx context.Context, installation int64, repositories []strin
 	return Token{Value: made.GetToken(), Ends: made.GetExpiresAt().Time, Lacks: lacks}, nil
 }
 
+// ErrSignedOut is a person's token that GitHub no longer accepts: they must sign in again.
+var ErrSignedOut = errors.New("GitHub no longer accepts this sign-in; sign in again")
+
+// asPerson is a client with a person's token.
+func (a *App) asPerson(token string) (*github.Client, error) {
+	if token == "" {
+		return nil, ErrSignedOut
+	}
+	same := func(context.Context, string) (string, error) { return token, nil }
+	return dialAt(a.o.APIURL, &tokenTransport{a.base, same})
+}
+
 // Revoke revokes a token. An expired one is no error.
 func (a *App) Revoke(ctx context.Context, t Token) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)

@@ -90,8 +90,12 @@ func examine(ctx context.Context, o Options) (err error) {
 	return invalid.Errorf("the backup is not a whole SQLite file: %q, %v", said, err)
 }
 
-// RotateKey seals everything with the newest of the keys. It returns what the older ones are needed for yet.
-func RotateKey(ctx context.Context, o Options) (told string, err error) {
+// RotateKey seals everything with the newest of the keys of a text, or of the file where it is empty, as LoadKeys reads
+// them. It returns what the older ones are needed for yet.
+func RotateKey(ctx context.Context, o Options, text string) (told string, err error) {
+	if o.Keys, err = LoadKeys(text, o.Dir); err != nil {
+		return "", err
+	}
 	if len(o.Keys.of) < 2 {
 		return "", invalid.Errorf("there is one key: add the new one, with a higher number, to RALPH_DATA_KEY or to the file %s, "+
 			"such as \"1:OLD 2:NEW\"", filepath.Join(o.Dir, keyFile))

@@ -65,12 +65,10 @@ func TestKeysOfADatabase(t *testing.T) {
 			t.Error(s, err)
 		}
 	}
-	o := w.options
-	o.Keys = keysFor(t, key1)
-	if _, err := RotateKey(ctx, o); !invalid.Is(err) {
+	if _, err := RotateKey(ctx, w.options, key1); !invalid.Is(err) {
 		t.Error("one key:", err)
 	}
-	if told := got[string](t)(RotateKey(ctx, w.options)); !strings.HasPrefix(told, "Everything is sealed with key 2 now. The others") {
+	if told := got[string](t)(RotateKey(ctx, w.options, key1+","+key2)); !strings.HasPrefix(told, "Everything is sealed with key 2 now. The others") {
 		t.Error(told)
 	}
 	w.options.Keys = keysFor(t, key2)
