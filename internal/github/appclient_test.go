@@ -69,8 +69,8 @@ func TestAppKnowsItself(t *testing.T) {
 		repos[1].Repo.DefaultBranch != "main" {
 		t.Errorf("repositories: %+v", repos)
 	}
-	if b := a.Budgets()[installationID]; b.Limit != 5000 || b.Left != 4999 || time.Until(b.Resets) < 50*time.Minute {
-		t.Errorf("%+v", b)
+	if left := a.Budgets()[installationID]; left != 4999 {
+		t.Errorf("%d calls are left", left)
 	}
 	in := must[AppInstallation](t)(a.InstallationOf(t.Context(), event.Repo{Owner: "acme", Name: "tool"}))
 	if in.ID != acme {

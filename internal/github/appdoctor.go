@@ -18,11 +18,8 @@ type AppReport struct {
 	Installation AppInstallation // its ID is 0 if the repository cannot be read
 }
 
-// fewCalls is the part of a budget below which a run may have to wait.
-const fewCalls = 10
-
-// Examine looks at a repository as the App sees it: the App, the installation and what it was granted, the repository,
-// its labels, and how many calls are left. It writes nothing, and what cannot be read is a fact too: there is no error.
+// Examine looks at a repository as the App sees it: the App, the installation and what it was granted, the repository
+// and its labels. It writes nothing, and what cannot be read is a fact too: there is no error.
 func (a *App) Examine(ctx context.Context, repo event.Repo, labels []string) (out AppReport) {
 	e := &factCollector{ctx: ctx}
 	defer func() { out.Facts = e.report.Facts }()
@@ -34,19 +31,9 @@ func (a *App) Examine(ctx context.Context, repo event.Repo, labels []string) (ou
 	if !ok {
 		return out
 	}
-	e.c = a.In(in.ID, repo)
-	if e.repository() {
+	if e.c = a.In(in.ID, repo); e.repository() {
 		out.Installation = in
 		e.labels(labels)
-	}
-	const what = "GitHub's budget of calls"
-	switch b := a.Budgets()[in.ID]; {
-	case b.Limit == 0:
-	case b.Left*100 < b.Limit*fewCalls:
-		e.add(what, Warning, fmt.Sprintf("%d of %d calls are left until %s.", b.Left, b.Limit,
-			b.Resets.UTC().Format("15:04 UTC")), "Wait until then, or look which repository uses so many.")
-	default:
-		e.add(what, OK, fmt.Sprintf("%d of %d calls are left in this hour.", b.Left, b.Limit), "")
 	}
 	return out
 }

@@ -20,7 +20,7 @@ func TestAppExamines(t *testing.T) {
 		grade  Grade
 		says   string // in what is said or advised
 	}{
-		{"nothing", func(*stage, *fake.App) {}, "GitHub's budget of calls", OK, "calls are left"},
+		{"nothing", func(*stage, *fake.App) {}, "the installation", OK, "has all that ralph needs"},
 		{"deaf", func(_ *stage, a *fake.App) { a.Events = []string{"issues"} }, "the App", Problem,
 			"does not hear of check_suite, issue_comment"},
 		{"less granted", granted(fake.Permissions{"contents": "write", "issues": "write", "pull_requests": "write", "actions": "read",

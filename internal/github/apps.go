@@ -73,7 +73,7 @@ type App struct {
 	mu        sync.Mutex
 	slug      string                   // empty until GitHub has told it
 	installed map[int64]*github.Client // see as
-	budgets   map[int64]Budget
+	budgets   map[int64]int
 }
 
 // OpenApp makes the App's client. It calls no one: Self tells whether GitHub knows the App.
@@ -90,7 +90,7 @@ func OpenApp(o AppOptions) (*App, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &App{o: o, base: o.base(), installed: map[int64]*github.Client{}, budgets: map[int64]Budget{}}
+	a := &App{o: o, base: o.base(), installed: map[int64]*github.Client{}, budgets: map[int64]int{}}
 	var err error
 	if a.signed, err = newSigned(a.base, o.ID, o.Key.rsa, o.Now); err != nil {
 		return nil, err
@@ -300,18 +300,12 @@ func (a *App) as(installation int64) *github.Client {
 		return api
 	}
 	if len(a.installed) >= mostInstalled {
-		a.installed, a.budgets = map[int64]*github.Client{}, map[int64]Budget{}
+		a.installed, a.budgets = map[int64]*github.Client{}, map[int64]int{}
 	}
 	source := a.source(func(ctx context.Context) (Token, error) { return a.make(ctx, installation, nil, deciding()) })
 	api, _ := dialAt(a.o.APIURL, &tokenTransport{&counted{a, installation}, source.Token}) // which was read to open the App
 	a.installed[installation] = api
 	return api
-}
-
-// Budget is how many calls an installation may still make in this hour. All its tokens share it.
-type Budget struct {
-	Limit, Left int
-	Resets      time.Time // when it is Limit again
 }
 
 // counted carries requests and notes what answers say of the budget.
@@ -327,19 +321,17 @@ func (c *counted) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resource := resp.Header.Get("X-Ratelimit-Resource")
-	limit, limitErr := strconv.Atoi(resp.Header.Get("X-Ratelimit-Limit"))
-	left, leftErr := strconv.Atoi(resp.Header.Get("X-Ratelimit-Remaining"))
-	reset, resetErr := strconv.ParseInt(resp.Header.Get("X-Ratelimit-Reset"), 10, 64)
-	if (resource == "core" || resource == "") && errors.Join(limitErr, leftErr, resetErr) == nil {
+	if left, none := strconv.Atoi(resp.Header.Get("X-Ratelimit-Remaining")); none == nil && (resource == "core" || resource == "") {
 		c.app.mu.Lock()
 		defer c.app.mu.Unlock()
-		c.app.budgets[c.installation] = Budget{Limit: limit, Left: left, Resets: time.Unix(reset, 0)}
+		c.app.budgets[c.installation] = left
 	}
 	return resp, nil
 }
 
-// Budgets are the newest known budgets by installation, without a call: of those that this process has asked something.
-func (a *App) Budgets() map[int64]Budget {
+// Budgets are how many calls installations may still make in this hour, as their newest answers to this process said. All
+// tokens of one share it.
+func (a *App) Budgets() map[int64]int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return maps.Clone(a.budgets)

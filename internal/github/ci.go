@@ -68,11 +68,7 @@ func (c *Client) Builds(ctx context.Context, sha string, ignore ...string) (CI, 
 	if err == nil {
 		statuses = combined.Statuses
 	}
-	if ErrForbidden(err) && !c.noStatuses { // statuses: read is a permission of its own
-		c.noStatuses = true
-		c.logf("%v; only check runs are read", explain(doing, err))
-	}
-	if err != nil && !ErrForbidden(err) {
+	if err != nil && !ErrForbidden(err) { // statuses: read is a permission of its own; without it, only check runs count
 		return CI{}, explain(doing, err)
 	}
 	return judge(runs, statuses, ignore), nil

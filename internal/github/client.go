@@ -69,8 +69,6 @@ type Client struct {
 	// noChecks and noStatus are that check runs, or commit statuses, cannot be written with this token: it was tried once,
 	// and said.
 	noChecks, noStatus bool
-	// noStatuses is that commit statuses cannot be read, which was said.
-	noStatuses bool
 	// reserved is how many calls before the first turn are for something of the caller's.
 	reserved    int
 	rereadLater bool // see RereadLater

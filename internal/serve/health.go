@@ -268,8 +268,8 @@ func (k known) figures(ctx context.Context) ([]figure, error) {
 		age = k.o.Clock().Sub(oldest)
 	}
 	if app, none := k.in.current(ctx); none == nil {
-		for installation, b := range app.Budgets() {
-			left[strconv.FormatInt(installation, 10)] = float64(b.Left)
+		for installation, calls := range app.Budgets() {
+			left[strconv.FormatInt(installation, 10)] = float64(calls)
 		}
 	}
 	return []figure{
