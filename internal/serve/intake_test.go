@@ -26,6 +26,13 @@ func signature(body, secret string) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
+// anIntake has the secret "s", and stores nothing.
+func anIntake() *intake {
+	return &intake{secrets: func(context.Context) ([]string, error) { return []string{"s"}, nil },
+		keep:  func(context.Context, store.Delivery) (bool, error) { return true, nil },
+		count: func(string) {}, wake: func() {}, log: func(string, ...any) {}, clock: time.Now, reading: newReading()}
+}
+
 // TestIntake: what GitHub signed is stored once before it is answered, and nothing else is stored.
 func TestIntake(t *testing.T) {
 	const body = `{"action":"labeled"}`
@@ -53,19 +60,19 @@ func TestIntake(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			counted, logged, stored, woken := "", "", 0, false
-			in := &intake{secrets: func(context.Context) ([]string, error) { return []string{"", "new", "old"}, nil },
-				keep: func(_ context.Context, d store.Delivery) (bool, error) {
-					if c.broken == nil {
-						stored++
-					}
-					if d.ID != c.id || d.Event != c.event || d.Action != "labeled" || string(d.Payload) != c.body {
-						t.Errorf("%+v is stored", d)
-					}
-					return true, c.broken
-				},
-				count: func(result string) { counted = result }, wake: func() { woken = true },
-				log:   func(_ string, args ...any) { logged = fmt.Sprint(args...) },
-				clock: time.Now, reading: newReading()}
+			in := anIntake()
+			in.secrets = func(context.Context) ([]string, error) { return []string{"", "new", "old"}, nil }
+			in.keep = func(_ context.Context, d store.Delivery) (bool, error) {
+				if c.broken == nil {
+					stored++
+				}
+				if d.ID != c.id || d.Event != c.event || d.Action != "labeled" || string(d.Payload) != c.body {
+					t.Errorf("%+v is stored", d)
+				}
+				return true, c.broken
+			}
+			in.count, in.wake = func(result string) { counted = result }, func() { woken = true }
+			in.log = func(_ string, args ...any) { logged = fmt.Sprint(args...) }
 			r := httptest.NewRequest(c.method, "/webhook", strings.NewReader(c.body))
 			r.Header.Set("X-Hub-Signature-256", c.signature)
 			r.Header.Set("X-GitHub-Event", c.event)
@@ -87,8 +94,7 @@ func TestIntake(t *testing.T) {
 
 // TestIntakeIsBounded: nobody makes us hold more than GitHub sends.
 func TestIntakeIsBounded(t *testing.T) {
-	in := &intake{secrets: func(context.Context) ([]string, error) { return []string{"s"}, nil },
-		count: func(string) {}, log: func(string, ...any) {}, reading: newReading()}
+	in := anIntake()
 	for _, unknown := range []bool{false, true} {
 		r := httptest.NewRequest(http.MethodPost, "/webhook", bytes.NewReader(make([]byte, mostBody+1)))
 		if unknown {
@@ -108,9 +114,7 @@ func TestIntakeMeetsSlowSenders(t *testing.T) {
 	const body = `{"action":"labeled"}`
 	for _, c := range []struct{ senders, sends int }{{20, len(body)}, {4, 24 << 20}} {
 		t.Run(fmt.Sprintf("%d send %d bytes", c.senders, c.sends), func(t *testing.T) {
-			in := &intake{secrets: func(context.Context) ([]string, error) { return []string{"s"}, nil },
-				keep:  func(context.Context, store.Delivery) (bool, error) { return true, nil },
-				count: func(string) {}, wake: func() {}, log: func(string, ...any) {}, clock: time.Now, reading: newReading()}
+			in := anIntake()
 			server := httptest.NewServer(in)
 			defer server.Close()
 			slow := make([]net.Conn, c.senders)
@@ -167,14 +171,13 @@ func FuzzWebhook(f *testing.F) {
 			given = signature(body, "s")
 		}
 		stored := 0
-		in := &intake{secrets: func(context.Context) ([]string, error) { return []string{"s"}, nil },
-			keep: func(_ context.Context, d store.Delivery) (bool, error) {
-				if stored++; string(d.Payload) != body || d.ID != id || d.Event != event {
-					t.Errorf("%+v is stored", d)
-				}
-				return true, nil
-			},
-			count: func(string) {}, wake: func() {}, log: func(string, ...any) {}, clock: time.Now, reading: newReading()}
+		in := anIntake()
+		in.keep = func(_ context.Context, d store.Delivery) (bool, error) {
+			if stored++; string(d.Payload) != body || d.ID != id || d.Event != event {
+				t.Errorf("%+v is stored", d)
+			}
+			return true, nil
+		}
 		r := httptest.NewRequest("POST", "/webhook", strings.NewReader(body))
 		r.Header["X-Hub-Signature-256"] = []string{given}
 		r.Header["X-Github-Event"], r.Header["X-Github-Delivery"] = []string{event}, []string{id}

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"cmp"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,12 +19,8 @@ import (
 
 // TestSessionsAreAudited: that somebody signs out is in the audit log, once, and of a session that is there.
 func TestSessionsAreAudited(t *testing.T) {
-	keys, err := store.ParseKeys(base64.StdEncoding.EncodeToString(make([]byte, 32)))
-	must(t, err)
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Keys: keys})
-	must(t, err)
-	t.Cleanup(func() { _ = s.Close() })
-	p := newPeople(&parts{o: Options{Clock: time.Now}, s: s})
+	_, in := anApp(t, time.Now, fake.App{Owner: "acme"})
+	s, p := in.s, newPeople(&parts{in.o, in.s, in})
 	must(t, p.Start(t.Context(), "one", web.Identity{Login: "alice", Token: "ghu_made-up"}))
 	must(t, p.End(t.Context(), "one"))
 	if err := p.End(t.Context(), "one"); err == nil {

@@ -53,6 +53,12 @@ func deliver(t *testing.T, sv *Server, id, body string) {
 	must(t, err)
 }
 
+func pass(t *testing.T, sv *Server) {
+	t.Helper()
+	_, err := sv.outbox.pass(t.Context())
+	must(t, err)
+}
+
 // waiting are the ids of the runs that wait for a place.
 func waiting(t *testing.T, sv *Server) string {
 	t.Helper()
@@ -81,9 +87,7 @@ func TestOneBadDelivery(t *testing.T) {
 	must(t, err)
 	deliver(t, sv, "d-2", "/ralph retry")
 	for range 3 {
-		if _, err := sv.outbox.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		pass(t, sv)
 	}
 	d, err := sv.s.Delivery(t.Context(), "d-1")
 	if err != nil || !d.Decision.At.IsZero() || !strings.Contains(d.Decision.Why, "no room for it") {
@@ -94,8 +98,7 @@ func TestOneBadDelivery(t *testing.T) {
 	}
 	broken = false
 	*now = now.Add(time.Minute)
-	_, err = sv.outbox.pass(t.Context())
-	must(t, err)
+	pass(t, sv)
 	if d, err := sv.s.Delivery(t.Context(), "d-1"); err != nil || d.Decision.At.IsZero() || d.Decision.Step != stepHanded {
 		t.Errorf("it is %+v, %v", d, err)
 	}
@@ -225,17 +228,13 @@ func TestAgain(t *testing.T) {
 	if err := sv.outbox.again(t.Context(), "d-1"); !errors.As(err, &refused) {
 		t.Errorf("before it is decided: %v", err)
 	}
-	if _, err := sv.outbox.pass(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	pass(t, sv)
 	if err := sv.outbox.again(t.Context(), "d-1"); !errors.As(err, &refused) {
 		t.Errorf("while its run waits for a place: %v", err)
 	}
 	must(t, sv.s.PutRun(t.Context(), store.Run{ID: "d-1", Delivery: "d-1", State: "done"}))
 	must(t, sv.outbox.again(t.Context(), "d-1"))
-	if _, err := sv.outbox.pass(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	pass(t, sv)
 	run, err := sv.s.Run(t.Context(), "d-1-2")
 	if err != nil || run.State != web.Queued || run.Delivery != "d-1" {
 		t.Errorf("the second run is %+v, %v", run, err)
@@ -248,9 +247,7 @@ func TestAgain(t *testing.T) {
 		t.Errorf("the delivery is %+v, %v", d, err)
 	}
 	deliver(t, sv, "d-2", "nothing of ours")
-	if _, err := sv.outbox.pass(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	pass(t, sv)
 	must(t, sv.outbox.again(t.Context(), "d-2"))
 	if list, err := sv.s.Undecided(t.Context(), 9); len(list) != 1 || err != nil {
 		t.Errorf("%d are to be decided, %v", len(list), err)
