@@ -75,10 +75,8 @@ func (a *App) examineInstallation(e *factCollector, self Self, repo event.Repo) 
 		e.add(what, Problem, g.Problem, g.Advice)
 	case g.Problem == "":
 		e.add(what, OK, "The App is installed on "+oneLine(in.Account)+" and has all that ralph needs.", "")
-	case lacksMuch(g.Lacks):
-		e.add("permissions", Problem, g.Problem, g.Advice)
 	default:
-		e.add("permissions", Warning, g.Problem, g.Advice)
+		e.add("permissions", gradeOf(g.Lacks), g.Problem, g.Advice)
 	}
 	return in, err == nil && !in.Suspended
 }

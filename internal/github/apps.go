@@ -200,13 +200,9 @@ func (a *App) Installations(ctx context.Context) ([]AppInstallation, error) {
 // installed there.
 func (a *App) InstallationOf(ctx context.Context, repo event.Repo) (AppInstallation, error) {
 	in, _, err := a.api.Apps.FindRepositoryInstallation(ctx, repo.Owner, repo.Name)
-	doing := fmt.Sprintf("finding the App's installation on %s", oneLine(repo.String()))
-	switch {
-	case statusIs(err, http.StatusNotFound):
-		return AppInstallation{}, fmt.Errorf("%s: %w; install it, or add the repository to its installation", doing,
-			ErrNotInstalled)
-	case err != nil:
-		return AppInstallation{}, a.explain(doing, err)
+	if err != nil {
+		return AppInstallation{}, a.notInstalled("finding the App's installation on "+oneLine(repo.String()), err,
+			"install it, or add the repository to its installation")
 	}
 	a.mu.Lock()
 	a.slug = in.GetAppSlug()
@@ -217,14 +213,18 @@ func (a *App) InstallationOf(ctx context.Context, repo event.Repo) (AppInstallat
 // Installation is one by its id, as webhooks name it.
 func (a *App) Installation(ctx context.Context, id int64) (AppInstallation, error) {
 	in, _, err := a.api.Apps.GetInstallation(ctx, id)
-	doing := fmt.Sprintf("reading the App's installation %d", id)
-	switch {
-	case statusIs(err, http.StatusNotFound):
-		return AppInstallation{}, fmt.Errorf("%s: %w; it was removed", doing, ErrNotInstalled)
-	case err != nil:
-		return AppInstallation{}, a.explain(doing, err)
+	if err != nil {
+		return AppInstallation{}, a.notInstalled(fmt.Sprintf("reading the App's installation %d", id), err, "it was removed")
 	}
 	return installationOf(in), nil
+}
+
+// notInstalled is explain for calls that are answered with 404 where the App is not installed.
+func (a *App) notInstalled(doing string, err error, why string) error {
+	if statusIs(err, http.StatusNotFound) {
+		return fmt.Errorf("%s: %w; %s", doing, ErrNotInstalled, why)
+	}
+	return a.explain(doing, err)
 }
 
 func installationOf(in *github.Installation) AppInstallation {
@@ -387,13 +387,11 @@ func (a *App) make(ctx context.Context, installation int64, repositories []strin
 	case refused(err):
 		return Token{}, fmt.Errorf("%s: GitHub refuses it: the repository is not, or no longer, one of the installation's; "+
 			"add it on the installation's page: %w", doing, briefly(err))
-	case statusIs(err, http.StatusNotFound):
-		return Token{}, fmt.Errorf("%s: %w; it was removed", doing, ErrNotInstalled)
 	case statusIs(err, http.StatusForbidden):
 		return Token{}, fmt.Errorf("%s: GitHub gives none; look whether the installation is suspended: %w", doing,
 			briefly(err))
 	case err != nil:
-		return Token{}, a.explain(doing, err)
+		return Token{}, a.notInstalled(doing, err, "it was removed")
 	case made.GetToken() == "":
 		return Token{}, missingFieldError(doing, "a token")
 	}

@@ -124,7 +124,10 @@ func (e *factCollector) repository() bool {
 func (e *factCollector) may() {
 	const what = "permissions"
 	if !e.c.kind.personal() {
-		e.granted(what)
+		if len(e.c.lacks) > 0 {
+			e.add(what, gradeOf(e.c.lacks), "The App's installation lacks "+strings.Join(e.c.lacks, ", ")+".",
+				"Grant it to the App, and accept it for this installation.")
+		}
 		return
 	}
 	p, _, err := e.c.api.Repositories.GetPermissionLevel(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, e.c.self)
@@ -139,22 +142,12 @@ func (e *factCollector) may() {
 	}
 }
 
-func (e *factCollector) granted(what string) {
-	if len(e.c.lacks) == 0 {
-		return
+// gradeOf is a problem where ralph does not work without what lacks.
+func gradeOf(lacks []string) Grade {
+	if slices.ContainsFunc(lacks, func(l string) bool { return strings.HasPrefix(l, "contents") || strings.HasPrefix(l, "issues") }) {
+		return Problem
 	}
-	grade := Warning
-	if lacksMuch(e.c.lacks) {
-		grade = Problem
-	}
-	e.add(what, grade, "The App's installation lacks "+strings.Join(e.c.lacks, ", ")+".",
-		"Grant it to the App, and accept it for this installation.")
-}
-
-// lacksMuch reports whether ralph does not work without what lacks.
-func lacksMuch(lacks []string) bool {
-	return slices.ContainsFunc(lacks,
-		func(l string) bool { return strings.HasPrefix(l, "contents") || strings.HasPrefix(l, "issues") })
+	return Warning
 }
 
 // labels says which are missing. They are made when they are first put on, so that is no problem.

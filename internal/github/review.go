@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -47,17 +48,17 @@ type threadNode struct {
 	IsResolved, IsOutdated bool
 	Path                   string
 	Line, OriginalLine     *int
-	Comments               struct{ Nodes []threadComment }
-}
-
-type threadComment struct {
-	DatabaseID   int64 `json:"databaseId"`
-	Body         string
-	CreatedAt    time.Time
-	LastEditedAt *time.Time
-	Author       *struct {
-		Type  string `json:"__typename"`
-		Login string
+	Comments               struct {
+		Nodes []struct {
+			DatabaseID   int64 `json:"databaseId"`
+			Body         string
+			CreatedAt    time.Time
+			LastEditedAt *time.Time
+			Author       *struct {
+				Type  string `json:"__typename"`
+				Login string
+			}
+		}
 	}
 }
 
@@ -104,30 +105,21 @@ func (c *Client) Threads(ctx context.Context, pull int) ([]Thread, error) {
 	return found, nil
 }
 
+// thread is in REST's words. A deleted account has no author.
 func (n threadNode) thread() Thread {
 	t := Thread{First: n.Comments.Nodes[0].DatabaseID, Path: n.Path, Outdated: n.IsOutdated}
-	for _, line := range []*int{n.OriginalLine, n.Line} {
-		if line != nil {
-			t.Line = *line
-		}
+	if line := cmp.Or(n.Line, n.OriginalLine); line != nil {
+		t.Line = *line
 	}
 	for _, one := range n.Comments.Nodes {
-		t.Comments = append(t.Comments, one.comment())
+		made := event.Comment{ID: one.DatabaseID, Body: one.Body, CreatedAt: one.CreatedAt, Inline: true,
+			UpdatedAt: *cmp.Or(one.LastEditedAt, &one.CreatedAt)}
+		if one.Author != nil {
+			made.Author = graphQLActor(one.Author.Type, one.Author.Login)
+		}
+		t.Comments = append(t.Comments, made)
 	}
 	return t
-}
-
-// comment is in REST's words. A deleted account has no author.
-func (t threadComment) comment() event.Comment {
-	made := event.Comment{ID: t.DatabaseID, Body: t.Body, CreatedAt: t.CreatedAt, UpdatedAt: t.CreatedAt, Inline: true}
-	if t.LastEditedAt != nil {
-		made.UpdatedAt = *t.LastEditedAt
-	}
-	if t.Author == nil {
-		return made
-	}
-	made.Author = graphQLActor(t.Author.Type, t.Author.Login)
-	return made
 }
 
 // Reply answers in the thread that the comment to belongs to, and returns the reply's id. Like that of Comment, the
