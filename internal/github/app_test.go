@@ -37,7 +37,7 @@ func (s *stage) app(granted fake.Permissions) func(*Options) {
 	}
 }
 
-// grants watches what tokens are asked for.
+// grants keeps the requests for tokens.
 type grants struct {
 	mu    sync.Mutex
 	asked []map[string]any

@@ -114,7 +114,7 @@ func (in *intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 }
 
-// take stores a delivery; why is empty for one that needs no more.
+// take stores a delivery; why is empty if there is nothing to say.
 func (in *intake) take(w http.ResponseWriter, r *http.Request) (status int, why string) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
