@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -13,44 +14,23 @@ const ActiveFile = ".ralph-active"
 // Active is what the harness says in ActiveFile before each iteration. It is taken as it is: whose process wrote it
 // is not asked.
 type Active struct {
-	Rules    plan.Rules
-	Mode     plan.Mode     // "" when it is not said
-	Snapshot plan.Snapshot // nil without one
-	RalphDir string        // where the plan is, relative to the file's directory
-	PlanFile string        // in RalphDir; "" is tasks.json, or prd.json where only that is
+	plan.Rules
+	Mode     plan.Mode     `json:"iterationMode"`        // "" when it is not said
+	Snapshot plan.Snapshot `json:"preIterationSnapshot"` // nil without one
+	RalphDir string        `json:"ralphDir"`             // where the plan is, relative to the file's directory
+	PlanFile string        `json:"planFile"`             // in RalphDir; "" is tasks.json, or prd.json where only that is
 }
 
 // ReadActive reads an ActiveFile. What it cannot read it says, and takes the default: a file that exists is a run,
 // whatever it holds.
-func ReadActive(content []byte) (Active, []string) {
-	a := Active{Rules: plan.Rules{ReviewCap: plan.DefaultReviewCap}, RalphDir: "ralph"}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(content, &fields); err != nil {
-		return a, []string{fmt.Sprintf("%s is not a JSON object: %s.", ActiveFile, err)}
+func ReadActive(content []byte) (a Active, problems []string) {
+	if err := json.Unmarshal(content, &a); err != nil { // the other members are read all the same
+		problems = append(problems, fmt.Sprintf("%s is not what it should be: %s.", ActiveFile, err))
 	}
-	var problems []string
-	take := func(name string, to any) {
-		value, ok := fields[name]
-		if !ok || string(value) == "null" {
-			return
-		}
-		if err := json.Unmarshal(value, to); err != nil {
-			problems = append(problems, fmt.Sprintf("%s of %s is not what it should be: %s.", name, ActiveFile, err))
-		}
+	if a.ReviewCap < 1 {
+		a.ReviewCap = plan.DefaultReviewCap
 	}
-	take("skipReview", &a.Rules.SkipReview)
-	take("reviewCap", &a.Rules.ReviewCap)
-	take("failAtCap", &a.Rules.FailAtCap)
-	take("iterationMode", &a.Mode)
-	take("preIterationSnapshot", &a.Snapshot)
-	take("ralphDir", &a.RalphDir)
-	take("planFile", &a.PlanFile)
-	if a.Rules.ReviewCap < 1 {
-		a.Rules.ReviewCap = plan.DefaultReviewCap
-	}
-	if a.RalphDir == "" {
-		a.RalphDir = "ralph"
-	}
+	a.RalphDir = cmp.Or(a.RalphDir, "ralph")
 	switch a.Mode {
 	case "", plan.Implement, plan.Review, plan.ReviewFix:
 	default:
