@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/diffscan"
@@ -60,16 +59,16 @@ func (c Diff) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 		return v, nil
 	}
 	task, mended := at.State.Start.Title+"\n"+at.State.Start.Spec, repaired(at)
-	for _, f := range forms {
-		if len(amounts[f.amount]) > 0 && (mended || f.asked.MatchString(task)) {
-			return loop.Verdict{Pass: true, Reason: what}, nil
-		}
-	}
 	v.Severity = loop.Soft
 	for _, f := range forms {
-		if names := amounts[f.amount]; len(names) > 0 {
+		names := amounts[f.amount]
+		switch {
+		case len(names) == 0 || f.asked == nil:
+		case mended || f.asked.MatchString(task):
+			return loop.Verdict{Pass: true, Reason: what}, nil
+		default:
 			v.Concerns = addConcern(v.Concerns, loop.Concern{Name: f.name, Kind: loop.OnlyForm,
-				Message: fmt.Sprintf("nothing but %s differs in %s, and the task does not ask for that", f.short,
+				Message: fmt.Sprintf("nothing but %s differs in %s, and the task does not ask for that", f.what,
 					safetext.FirstN(names, 3))})
 		}
 	}
@@ -83,17 +82,18 @@ func nothingDone(at Input) loop.Verdict {
 		Concerns: addConcern(nil, loop.Concern{Name: "nothing-to-do", Kind: loop.NothingToDo, Message: why})}
 }
 
-// form is a change that leaves the text of a file as it is.
+// form is a change that leaves the text of a file as it is, or is none of the agent's work.
 type form struct {
-	amount            diffscan.Amount
-	name, only, short string
-	asked             *pattern // a task that asks for it
+	amount     diffscan.Amount
+	name, what string
+	asked      *pattern // a task that asks for it; nil: none does
 }
 
 var forms = []form{
-	{diffscan.Spaces, "white-space", "only white space has changed", "white space", asksForSpaces},
-	{diffscan.Empty, "empty-files", "only empty files came or went", "empty files", asksForFiles},
-	{diffscan.Mode, "modes", "only the modes of files have changed", "modes", asksForModes},
+	{diffscan.Spaces, "white-space", "white space", asksForSpaces},
+	{diffscan.Kept, "", "files that ralph or the agent keeps for itself", nil},
+	{diffscan.Empty, "empty-files", "empty files", asksForFiles},
+	{diffscan.Mode, "modes", "modes of files", asksForModes},
 }
 
 // wordsOf matches a text in which one of the words begins, whatever their case.
@@ -112,20 +112,13 @@ var (
 
 // onlyThese says in words that nothing has changed but what is not work.
 func onlyThese(amounts map[diffscan.Amount][]string) string {
-	all := slices.Insert(slices.Clone(forms), 1, form{amount: diffscan.Kept,
-		only:  "only files that ralph or the agent keeps for itself have changed",
-		short: "files that ralph or the agent keeps for itself"})
 	var parts []string
-	for _, f := range all {
-		if len(amounts[f.amount]) == 0 {
-			continue
+	for _, f := range forms {
+		if len(amounts[f.amount]) > 0 {
+			parts = append(parts, f.what)
 		}
-		if len(amounts) == 1 {
-			return f.only
-		}
-		parts = append(parts, f.short)
 	}
-	return "only " + safetext.Listed(parts) + " have changed"
+	return "only " + safetext.Listed(parts) + " changed"
 }
 
 // repaired reports whether a hard check that failed on the base commit passes now.
