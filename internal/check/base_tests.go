@@ -69,10 +69,7 @@ func (r *replay) verdict() loop.Verdict {
 			old = append(old, c)
 		}
 		fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Message)
-		if len(v.Findings) < loop.MaxFindings {
-			v.Findings = append(v.Findings,
-				loop.Finding{File: c.File, Line: c.Line, Test: c.Name, Level: "warning", Message: c.Message})
-		}
+		addFinding(&v, loop.Finding{File: c.File, Line: c.Line, Test: c.Name, Level: "warning", Message: c.Message})
 	}
 	v.Output = loop.Excerpt(b.String())
 	v.PromptText = "Tests were run with and without your change:\n\n" + v.Output

@@ -22,7 +22,6 @@ func TestClaimTells(t *testing.T) {
 		reason, tell string
 	}{
 		{"nothing, of a role without a promise", task.Coder, loop.Claim{}, "the agent does not claim to be done", ask},
-		{"nothing, of a run without roles", "", loop.Claim{}, "the agent does not claim to be done", ask},
 		{"another response", task.Coder, loop.Claim{Tag: "response", Text: "no"},
 			`the agent's <response> says "no", which is not the completion response`, ask},
 		{"nothing", task.Tester, loop.Claim{}, "No completion promise found", askPromise},

@@ -90,11 +90,8 @@ func (c *Credentials) verdict(s loop.State, lines []Line) loop.Verdict {
 			}
 			open = append(open, place)
 			v.Concerns = addConcern(v.Concerns, concern)
-			if len(v.Findings) < loop.MaxFindings {
-				v.Findings = append(v.Findings,
-					loop.Finding{File: l.File, Line: l.Number, Rule: m.Rule,
-						Message: safetext.UpperFirst(m.Says()) + "; if it is a sample, accept it as " + concern.Name})
-			}
+			addFinding(&v, loop.Finding{File: l.File, Line: l.Number, Rule: m.Rule,
+				Message: safetext.UpperFirst(m.Says()) + "; if it is a sample, accept it as " + concern.Name})
 		}
 	}
 	if len(open) == 0 {

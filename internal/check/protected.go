@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -49,15 +50,9 @@ func (p *Protected) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	if err != nil || d == nil {
 		return loop.Verdict{Pass: true}, err
 	}
-	var touched []string
-	for _, name := range d.Names {
-		for _, glob := range p.Globs {
-			if protects(glob, name) {
-				touched = append(touched, name)
-				break
-			}
-		}
-	}
+	touched := slices.DeleteFunc(slices.Clone(d.Names), func(name string) bool {
+		return !slices.ContainsFunc(p.Globs, func(glob string) bool { return protects(glob, name) })
+	})
 	if len(touched) == 0 {
 		return loop.Verdict{Pass: true}, nil
 	}
@@ -68,8 +63,8 @@ func (p *Protected) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	v.PromptText = fmt.Sprintf("These files are protected, and not yours to change: %s. Put them back as they were in the "+
 		"commit %.12s, remove those that you added, and do the task without touching them.",
 		few(touched), d.From)
-	for _, name := range touched[:min(len(touched), loop.MaxFindings)] {
-		v.Findings = append(v.Findings, loop.Finding{File: name, Message: "this path is protected"})
+	for _, name := range touched {
+		addFinding(&v, loop.Finding{File: name, Message: "this path is protected"})
 	}
 	return v, nil
 }

@@ -101,3 +101,10 @@ func place(f loop.Finding) string {
 	}
 	return f.Message
 }
+
+// addFinding puts a finding into a verdict, which keeps so many.
+func addFinding(v *loop.Verdict, f loop.Finding) {
+	if len(v.Findings) < loop.MaxFindings {
+		v.Findings = append(v.Findings, f)
+	}
+}

@@ -44,13 +44,10 @@ func (u *Unfinished) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	worst := diffscan.Remark
 	var b strings.Builder
 	v := loop.Verdict{Severity: u.Severity()}
-	for i, m := range marks {
+	for _, m := range marks {
 		worst = max(worst, m.Stage)
 		fmt.Fprintf(&b, "%s:%d: %s\n", shownName(m.File), m.Line, quote(m.Text))
-		if i < loop.MaxFindings {
-			v.Findings = append(v.Findings,
-				loop.Finding{File: m.File, Line: m.Line, Level: "warning", Message: "unfinished: " + quote(m.Text)})
-		}
+		addFinding(&v, loop.Finding{File: m.File, Line: m.Line, Level: "warning", Message: "unfinished: " + quote(m.Text)})
 	}
 	v.Reason = fmt.Sprintf("the change adds %d marks of unfinished work", len(marks))
 	if len(marks) == 1 {

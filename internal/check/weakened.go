@@ -41,11 +41,8 @@ func (w *Weakened) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 		v.Reason += "; " + d.Partial
 	}
 	v.Output = loop.Excerpt(listed(found))
-	for i, f := range found {
-		if i < loop.MaxFindings {
-			v.Findings = append(v.Findings,
-				loop.Finding{File: f.File, Line: f.Line, Level: "warning", Message: f.Message})
-		}
+	for _, f := range found {
+		addFinding(&v, loop.Finding{File: f.File, Line: f.Line, Level: "warning", Message: f.Message})
 		v.Concerns = addConcern(v.Concerns,
 			loop.Concern{Name: f.File, Kind: loop.Weakens, Message: f.Message, File: f.File, Line: f.Line})
 	}
