@@ -237,16 +237,15 @@ func (a Answer) Forgotten(open []loop.Concern) []loop.Concern {
 	return loop.Unnamed(loop.ForReaders(open), a.Acceptances(""))
 }
 
-// Again is how often a question is repeated after an unclear answer.
-const Again = 2
+// mostAgain is how often a question is repeated after an unclear answer.
+const mostAgain = 2
 
-// Questions are put to one reader until its answer is clear: the same one when an answer cannot be read, at most Again
+// Questions are put to one reader until its answer is clear: the same one when an answer cannot be read, at most mostAgain
 // times, and one about names when it approves without them.
 type Questions struct {
-	Tree  string
-	Open  []loop.Concern
-	Again int
-	Read  func(turn loop.Turn) (Answer, error)
+	Tree string
+	Open []loop.Concern
+	Read func(turn loop.Turn) (Answer, error)
 
 	asked    int
 	approved *loop.Turn // it lacks names
@@ -269,7 +268,7 @@ func (q *Questions) Next(turn loop.Turn) (counts loop.Turn, more string, why err
 				"%s. Look at each, and answer in the form above: name those that the task wants under \"accepts\" with the reason, or "+
 				"ask for changes.\n", safetext.Listed(loop.Names(loop.ForReaders(q.Open)))),
 			fmt.Errorf("it approves and does not accept by name, with a reason: %s", safetext.FirstN(loop.Names(forgotten), 10))
-	case q.asked > q.Again:
+	case q.asked > mostAgain:
 		return turn, "", unread
 	}
 	// nothing of the answer itself: it would be repeated

@@ -67,7 +67,6 @@ func TestConcernsNeedANameEach(t *testing.T) {
 					asked++
 					return loop.Turn{Class: loop.OK, Structured: row.reviewer}
 				})
-				r.Again = Again
 				l.Checks = append(l.Checks, r)
 			}
 			l.Checks = append(l.Checks, Accepted{})

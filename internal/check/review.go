@@ -39,8 +39,6 @@ type Review struct {
 	Verify *Verify
 	// Most is how many verdicts the role may give in the run; 0: any number.
 	Most int
-	// Again is how often the role is asked once more for an answer that cannot be read.
-	Again int
 	// Pause waits before a role whose model failed is asked once more; nil: it is not.
 	Pause func(ctx context.Context, d time.Duration, why string)
 	Log   func(format string, args ...any) // nil: no one listens
@@ -153,11 +151,11 @@ func (r *Review) answered(ctx context.Context, at Input, v *loop.Verdict) (turn 
 	if err != nil {
 		return turn, a, err
 	}
-	q, more := Questions{Tree: at.Iteration.Commit.Tree, Open: open(at), Again: r.Again,
+	q, more := Questions{Tree: at.Iteration.Commit.Tree, Open: open(at),
 		Read: func(t loop.Turn) (Answer, error) { return r.read(t, at) }}, ""
 	for n := 1; ; n++ {
 		turn, err = r.ask(ctx, at, copied, asked+more, v)
-		if err == nil && v.Waits && turn.Class.Transient() && n <= r.Again && r.pause(ctx, turn, n) {
+		if err == nil && v.Waits && turn.Class.Transient() && n <= mostAgain && r.pause(ctx, turn, n) {
 			v.Reason, v.Waits = "", false
 			continue
 		}

@@ -80,7 +80,7 @@ func TestAskedAgain(t *testing.T) {
 				return turn
 			})
 			r.Pause = func(_ context.Context, d time.Duration, why string) { pauses = append(pauses, d.String()+" "+why) }
-			r.Promise, r.Again, r.Log = tt.promise, Again, t.Logf
+			r.Promise, r.Log = tt.promise, t.Logf
 			judged := Input{State: at(claimed, changed), Iteration: *at(claimed, changed).Last()}
 			if tt.open != "" {
 				judged.Verdicts = []loop.Verdict{{Check: WeakenedCheck, Severity: loop.Soft,

@@ -24,7 +24,7 @@ func TestPromiseOfAReviewer(t *testing.T) {
 	answer := func(verdict, promise string) string {
 		return fmt.Sprintf(`{"verdict":%q,"tree":"t","summary":"seen","issues":[],"promise":%s}`, verdict, promise)
 	}
-	const unclear = "checked, not reviewed: the QA engineer's answer does not count, asked once: it "
+	const unclear = "checked, not reviewed: the QA engineer's answer does not count, asked 3 times: it "
 	const without = unclear + `approves without its promise "QA_PASSED"`
 	const contradiction = `the QA engineer gives its promise "QA_PASSED" but asks for changes, which is a rejection`
 	for _, tt := range []struct {
@@ -55,7 +55,7 @@ func TestPromiseOfAReviewer(t *testing.T) {
 			if v.Pass != tt.pass || v.Reason != tt.reason {
 				t.Errorf("%v %q, want %v %q", v.Pass, v.Reason, tt.pass, tt.reason)
 			}
-			if v.Check != "qa" || v.Role != task.QA || v.Severity != loop.Hard || v.Usage.Input != 5 {
+			if v.Check != "qa" || v.Role != task.QA || v.Severity != loop.Hard {
 				t.Errorf("verdict = %+v", v)
 			}
 			if strings.Contains(tt.name, "rejection") != strings.Contains(v.PromptText,

@@ -101,7 +101,7 @@ func (c *Verify) ask(ctx context.Context, questions []string, model string, s su
 
 // answered asks until there is an answer that can be read, as often as it may, and says what all of it has spent.
 func (c *Verify) answered(ctx context.Context, prompt, model string) (turn loop.Turn, spent *loop.Usage, err error) {
-	for n := 0; n <= c.Again; n++ {
+	for n := 0; n <= mostAgain; n++ {
 		if turn, err = c.Ask(ctx, prompt, model); err != nil || ctx.Err() != nil {
 			return turn, spent, err
 		}

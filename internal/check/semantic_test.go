@@ -280,7 +280,6 @@ func TestSemanticAskedAgain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			asked := 0
 			c := verifier(t, task.Semantic, asks)
-			c.Again = Again
 			c.Ask = func(context.Context, string, string) (loop.Turn, error) {
 				asked++
 				return says(tt.answers[asked-1])(nil, "", "")

@@ -27,7 +27,6 @@ type Verify struct {
 	// Runner runs the commands.
 	Runner Runner
 	Ask    Asker // nil: no model can be asked
-	Again  int   // how often a model is asked once more whose answer cannot be read
 	// Diff is the change of the run, for the model to hold against the output; nil: it sees only the output.
 	Diff func(ctx context.Context, s loop.State) (string, error)
 	Log  func(format string, args ...any) // nil: no one listens

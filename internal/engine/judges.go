@@ -28,7 +28,7 @@ func (run order) review(r task.Role, of *task.Criteria) *check.Review {
 	}
 	schema := reviewer.Schema
 	return &check.Review{
-		Again: check.Again, Log: run.Log,
+		Log: run.Log,
 		Pause: func(ctx context.Context, d time.Duration, why string) {
 			run.sleep(ctx, loop.Pause{Until: run.Clock().Add(d), Reason: why})
 		},
@@ -158,7 +158,7 @@ func (run *Run) Verify(s loop.State, r task.Role) *check.Verify {
 			Programs: run.programs(strings.Join(s.Start.Completion.Commands(), "\n")),
 		},
 		Said: run.wordsOf,
-		Ask:  run.asker(), Again: check.Again,
+		Ask:  run.asker(),
 		Diff: run.change,
 	}
 }

@@ -291,7 +291,7 @@ func (p turns) review(ctx context.Context, asked, tree string, open []loop.Conce
 	if len(open) > 0 {
 		p.reviewer.Options.Schema = check.AcceptingSchema(p.reviewer.Options.Schema)
 	}
-	q := check.Questions{Tree: tree, Open: open, Again: check.Again,
+	q := check.Questions{Tree: tree, Open: open,
 		Read: func(t loop.Turn) (check.Answer, error) { return check.ReadAnswer(t, tree) }}
 	t, err := p.reviewer.Turn(ctx, asked)
 	for err == nil && ctx.Err() == nil && (t.Class == loop.OK || t.Class == loop.Empty) {
