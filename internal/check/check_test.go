@@ -79,8 +79,8 @@ func list(t *testing.T, where *tree, turn loop.Turn, c *checkout, commands ...st
 func reader(in Checkout, answer func(prompt string) loop.Turn) *Review {
 	return &Review{
 		Checkout: func(context.Context, string) (Checkout, error) { return in, nil },
-		Prompt:   func(context.Context, Input) (string, error) { return "judge", nil },
-		Ask:      func(_ context.Context, _ Checkout, prompt string) (loop.Turn, error) { return answer(prompt), nil },
+		Prompt:   func(context.Context, Input) (string, error) { return "judge", nil }, Log: func(string, ...any) {},
+		Ask: func(_ context.Context, _ Checkout, prompt string) (loop.Turn, error) { return answer(prompt), nil },
 	}
 }
 

@@ -23,17 +23,15 @@ type Command struct {
 	Hard    bool
 	OnClaim bool          // run only when the agent claims to be done
 	Timeout time.Duration // at which it is stopped, which is a failure
-	// Soft is the duration after which OnSoft gets one warning, from another goroutine, that the command takes long; 0 is
-	// never. If OnSoft is nil, the list logs the warning.
-	Soft   time.Duration
-	OnSoft func(warning string)
+	Soft    time.Duration // after which the list logs one warning that the command takes long; 0: never
 	OnFailure
 	Expect Expect
 	Programs
 	Place
 	LogNth int // of the checks whose log would have the same name: this is the nth; 0 and 1 are the first
 
-	with string // what it runs with besides the change, for the name of its log; empty: nothing
+	with string               // what it runs with besides the change, for the name of its log; empty: nothing
+	slow func(warning string) // gets the warning, from another goroutine; nil: no one does
 }
 
 // OnFailure is what a failure does to the next prompt.

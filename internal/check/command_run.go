@@ -112,14 +112,14 @@ func (c *Command) run(ctx context.Context, log io.Writer, name string) (ending, 
 
 // warn tells that the command takes long.
 func (c *Command) warn() {
-	if c.OnSoft == nil {
+	if c.slow == nil {
 		return
 	}
 	warning := fmt.Sprintf("%s has taken %s", c.Title, safetext.Duration(c.Soft))
 	if c.Timeout > 0 {
 		warning += fmt.Sprintf("; it is stopped at %s", safetext.Duration(c.Timeout))
 	}
-	c.OnSoft(warning)
+	c.slow(warning)
 }
 
 // verdict is what the ending means.

@@ -375,9 +375,7 @@ func describe(v loop.Verdict) string {
 // once runs a command, and a hard one a second time if it has failed on a tree on which it has passed before. The first
 // run's log is kept.
 func (l List) once(ctx context.Context, command Command, at Input) (loop.Verdict, error) {
-	if command.OnSoft == nil {
-		command.OnSoft = func(warning string) { l.Log("%s", warning) }
-	}
+	command.slow = func(warning string) { l.Log("%s", warning) }
 	first, err := command.Run(ctx, at)
 	if err != nil || first.Pass || !command.Hard || ctx.Err() != nil || l.stopping() || !passedBefore(at, command.Name()) {
 		return first, err

@@ -41,7 +41,7 @@ type Review struct {
 	Most int
 	// Pause waits before a role whose model failed is asked once more; nil: it is not.
 	Pause func(ctx context.Context, d time.Duration, why string)
-	Log   func(format string, args ...any) // nil: no one listens
+	Log   func(format string, args ...any)
 	// After says why the review has to wait for another role; nil: it never has to.
 	After func(at Input) string
 }
@@ -231,9 +231,7 @@ func unreviewed(at Input) loop.Concern {
 }
 
 func (r *Review) log(format string, args ...any) {
-	if r.Log != nil {
-		r.Log(r.Name()+": "+format, args...)
-	}
+	r.Log(r.Name()+": "+format, args...)
 }
 
 // pause waits for a model whose servers failed, and reports whether it is worth asking again. A usage limit is not

@@ -23,9 +23,8 @@ func TestStray(t *testing.T) {
 		v.Hash == "" || v.Missing {
 		t.Errorf("%+v", v)
 	}
-	verify := &Verify{Criteria: task.Criteria{Promise: "OK", Method: task.External,
-		Config: &task.Verification{Command: "touch '" + ran + "'"}},
-		Runner: Runner{Place: Place{Dir: t.TempDir(), LogDir: t.TempDir(), Stray: c.Stray}}}
+	verify := verifier(t, task.External, task.Verification{Command: "touch '" + ran + "'"})
+	verify.Runner.Stray = c.Stray
 	if got := verify.external(context.Background(), verify.Criteria.Config, "", Input{}); got.pass ||
 		got.reason != `Command failed: "web" is a link` {
 		t.Errorf("%+v", got)

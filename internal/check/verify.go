@@ -29,7 +29,7 @@ type Verify struct {
 	Ask    Asker // nil: no model can be asked
 	// Diff is the change of the run, for the model to hold against the output; nil: it sees only the output.
 	Diff func(ctx context.Context, s loop.State) (string, error)
-	Log  func(format string, args ...any) // nil: no one listens
+	Log  func(format string, args ...any)
 }
 
 // Severity of a broken promise is hard.
@@ -68,9 +68,7 @@ func (c *Verify) role() task.Role { return cmp.Or(c.Role, task.Coder) }
 func (c *Verify) Name() string { return "verify " + string(c.role()) }
 
 func (c *Verify) log(format string, args ...any) {
-	if c.Log != nil {
-		c.Log(c.Name()+": "+format, args...)
-	}
+	c.Log(c.Name()+": "+format, args...)
 }
 
 func sum(a, b *loop.Usage) *loop.Usage {
