@@ -108,27 +108,6 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-func TestCancelledTurnIsCommitted(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	w, m := &world{}, &memory{records: []Record{started()}}
-	p := w.ports(m)
-	p.Agent = agentFunc(func() (Turn, error) {
-		w.written++
-		cancel()
-		return Turn{Class: Stopped, Reason: "cancelled"}, nil
-	})
-	result, err := Run(ctx, ctx, Limits{}, p)
-	if err != nil || result.Outcome != Interrupted {
-		t.Fatalf("Run = %s, %v; want interrupted", result.Outcome, err)
-	}
-	if result.State.Tip != "c1" {
-		t.Errorf("tip = %q: the interrupted turn's work is not committed", result.State.Tip)
-	}
-	if step := Next(result.State, Limits{}, noon); step.Do != TakeTurn || step.Iteration != 1 {
-		t.Errorf("next = %+v, want the first iteration again", step)
-	}
-}
-
 // TestInterruptedSaysWhy: whoever ends a run's context says why, and the outcome has those words (B-09).
 func TestInterruptedSaysWhy(t *testing.T) {
 	for want, why := range map[string]error{"@ann said /ralph stop": errors.New("@ann said /ralph stop"),
@@ -150,6 +129,7 @@ func TestTurnEndedWithTheRun(t *testing.T) {
 		stop  func(cancel func())
 		want  Class
 	}{
+		"stopped with the run":          {Stopped, func(cancel func()) { cancel() }, Stopped},
 		"ended with the run":            {Killed, func(cancel func()) { cancel() }, Stopped},
 		"ended a moment before":         {Killed, func(cancel func()) { time.AfterFunc(time.Millisecond, cancel) }, Stopped},
 		"ended by itself meanwhile":     {Broke, func(cancel func()) { cancel() }, Broke},
@@ -165,14 +145,15 @@ func TestTurnEndedWithTheRun(t *testing.T) {
 					<-ctx.Done()
 					return Turn{Class: OK}, nil
 				}
+				w.written++
 				c.stop(cancel)
 				return Turn{Class: c.class, Exit: -1, Reason: "ended"}, nil
 			})
-			result, err := Run(ctx, context.Background(), Limits{}, p)
-			if err != nil || result.Outcome != Interrupted {
-				t.Fatalf("Run = %s, %v; want interrupted", result.Outcome, err)
+			result, err := Run(ctx, ctx, Limits{}, p)
+			if err != nil || result.Outcome != Interrupted || result.State.Tip != "c1" {
+				t.Fatalf("Run = %s, %v, at %q; want interrupted, with the turn's work committed", result.Outcome, err, result.State.Tip)
 			}
-			if got := result.State.Iterations[0].Turn; got.Class != c.want || (got.Reason == "ended") != (c.want != Stopped) {
+			if got := result.State.Iterations[0].Turn; got.Class != c.want || (got.Reason == "ended") != (c.want == c.class) {
 				t.Errorf("the turn is %s (%s), want %s", got.Class, got.Reason, c.want)
 			}
 		})
@@ -224,14 +205,5 @@ func TestFoldForgetsOldOutputs(t *testing.T) {
 	}
 	if s.StuckCount() != 10 {
 		t.Errorf("StuckCount = %d, want 10", s.StuckCount())
-	}
-}
-
-func TestResumeGivesMoreIterations(t *testing.T) {
-	s := Fold([]Record{started(), {Type: Turned, Iteration: 1, Turn: &Turn{Class: OK}},
-		{Type: Ended, End: &End{Outcome: Capped}},
-		{Type: Resumed, Resume: &Resume{Retry: true, MaxIterations: 3, Hint: "try harder", Assignment: Assignment{Title: "new", Spec: "text"}}}})
-	if s.End != nil || s.MaxIterations != 4 || s.Hints[0].Text != "try harder" || s.Start.Spec != "text" || s.Retries != 1 {
-		t.Errorf("state after a retry: %+v", s)
 	}
 }
