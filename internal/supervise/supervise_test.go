@@ -47,33 +47,34 @@ func TestSuperviseWaitsForChildren(t *testing.T) {
 	}
 }
 
-func TestSuperviseEndsChildrenThatTakeTooLong(t *testing.T) {
-	t.Parallel()
-	w := supervised(t, `register deaf; touch DONE`)
-	w.WaitTimeout = 50 * time.Millisecond
-	w.start().ends(loop.Done, "waiting at most 50ms for 1 active child", "Ending 1 active child", reasonDone)
-	if w.lives("child") {
-		t.Error("the child is still alive")
-	}
-}
-
 // Whatever the outcome, no registered child is left.
 func TestSuperviseEndsChildrenOnEveryWayOut(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		script string
 		want   loop.Outcome
+		said   string
+		signal bool // both signals, while the child is waited for
 	}{
-		"the limit":        {`register long`, loop.Capped},
-		"a wait":           {`register long; exit 42`, loop.Waiting},
-		"a fatal error":    {`register long; echo '{"type":"fatal_error","text":"x"}' >> .ralph/bus.jsonl`, loop.Invalid},
-		"a DONE directory": {`register long; mkdir DONE`, loop.Invalid},
+		"the limit":         {`register long`, loop.Capped, "", false},
+		"a wait":            {`register long; exit 42`, loop.Waiting, "", false},
+		"a fatal error":     {`register long; echo '{"type":"fatal_error","text":"x"}' >> .ralph/bus.jsonl`, loop.Invalid, "", false},
+		"a DONE directory":  {`register long; mkdir DONE`, loop.Invalid, "", false},
+		"it takes too long": {`register deaf; touch DONE`, loop.Done, "waiting at most 50ms for 1 active child", false},
+		"the second signal": {`register deaf; touch DONE`, loop.Interrupted, "waiting at most 30s for 1 active child", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := supervised(t, c.script)
-			w.MaxRestarts = 1
-			w.start().ends(c.want, "Ending 1 active child")
+			if w.MaxRestarts = 1; !c.signal {
+				w.WaitTimeout = 50 * time.Millisecond
+			}
+			if w.start(); c.signal {
+				w.waitLog(c.said)
+				w.cancel()
+				w.kill()
+			}
+			w.ends(c.want, c.said, "Ending 1 active child")
 			if w.lives("child") {
 				t.Error("the child is still alive")
 			}
@@ -130,18 +131,6 @@ func TestSuperviseSecondSignal(t *testing.T) {
 		if w.lives(file) {
 			t.Errorf("%s is still alive", file)
 		}
-	}
-}
-
-func TestSuperviseSecondSignalWhileChildrenAreWaitedFor(t *testing.T) {
-	t.Parallel()
-	w := supervised(t, `register deaf; touch DONE`)
-	w.start().waitLog("waiting at most")
-	w.cancel()
-	w.kill()
-	w.ends(loop.Interrupted)
-	if w.lives("child") {
-		t.Error("the child is still alive")
 	}
 }
 
