@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -102,15 +101,16 @@ func foreign(name string) bool {
 		strings.ContainsAny(name, "\n\r\x00")
 }
 
-// named adds the files that a name may mean, and reports whether there are any.
+// named adds the files that a name may mean, and reports whether there are any: those that are called so, with or without
+// an ending, or else those of a directory that is. A module's own name, or the host before it, is no directory here.
 func (l *search) named(name string) bool {
-	for _, form := range forms(name) {
-		var found []string
-		for _, file := range l.files {
-			if means(form, file) {
-				found = append(found, file)
-			}
-		}
+	last := slices.DeleteFunc([]string{path.Base(name), symbol(name)}, func(word string) bool { return len(word) < 2 })
+	for _, of := range []func(file string) string{
+		path.Base,
+		func(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) },
+		func(file string) string { return path.Base(path.Dir(file)) },
+	} {
+		found := slices.DeleteFunc(slices.Clone(l.files), func(file string) bool { return !slices.Contains(last, of(file)) })
 		slices.SortStableFunc(found, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 		for _, file := range found[:min(len(found), 2)] {
 			l.add(place{file, 1, ofNamed, fmt.Sprintf("is named like %s", name)})
@@ -120,38 +120,6 @@ func (l *search) named(name string) bool {
 		}
 	}
 	return false
-}
-
-// inParts is a name or a file as its parts: "./src/x.go", "src.x.go" and "src::x::go" are src/x/go.
-func inParts(name string) string {
-	parts := strings.FieldsFunc(name, func(r rune) bool {
-		return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-	return strings.Join(parts, "/")
-}
-
-// forms are the paths that a name can stand for, in parts, the surest first: the name, its ends, since a module's own
-// name or the host before it is no directory here, and what it is in.
-func forms(name string) (out []string) {
-	parts := strings.Split(inParts(name), "/")
-	for i := 0; i < len(parts) && i <= 6; i++ {
-		out = append(out, strings.Join(parts[i:], "/"))
-	}
-	out = append(out, strings.Join(parts[:len(parts)-1], "/"))
-	return slices.DeleteFunc(out, func(form string) bool { return len(form) < 2 || len(form) > 200 })
-}
-
-// means reports whether a file is what a form names: the file itself, without its extension, the file that a directory
-// is known by, or one of a Go package.
-func means(form, file string) bool {
-	at := func(p string) bool { return strings.HasSuffix("/"+inParts(p), "/"+form) }
-	stem := strings.TrimSuffix(file, path.Ext(file))
-	if at(file) || stem != "" && at(stem) {
-		return true
-	}
-	whole := slices.Contains([]string{"__init__", "index", "mod", "lib"}, path.Base(stem)) ||
-		path.Ext(file) == ".go" && !strings.HasSuffix(stem, "_test")
-	return whole && at(path.Dir(file))
 }
 
 // search looks for names in a commit.
