@@ -97,19 +97,26 @@ func lintWorkflow(t *testing.T, text string) {
 	}
 }
 
-// TestExampleReportsAreGolden: the examples of docs/reports.md are what the tests of internal/report hold the code
-// against.
-func TestExampleReportsAreGolden(t *testing.T) {
-	text := document(t, "../docs/reports.md")
-	examples := regexp.MustCompile(
-		"(?ms)^<!-- (internal/report/(?:[a-z]+/)?testdata/golden/\\S+) -->\n````[a-z]+\n(.*?)^````$").FindAllStringSubmatch(
-		text, -1)
-	if n := strings.Count(text, "\n<!-- internal/"); len(examples) < 2 || len(examples) != n {
-		t.Fatalf("%d examples are read, of %d", len(examples), n)
-	}
-	for _, example := range examples {
-		if want := document(t, "../"+example[1]); strings.TrimRight(example[2], "\n") != strings.TrimRight(want, "\n") {
-			t.Errorf("docs/reports.md does not show %s as it is now: copy it there", example[1])
+// TestShownFiles: what a document shows below the name of a file, or of a part of a script, is what that holds: the
+// reports' goldens, and what the script of ralph action --dry-run holds the program against.
+func TestShownFiles(t *testing.T) {
+	for page, least := range map[string]int{"../docs/reports.md": 2, "../docs/github.md": 1} {
+		text := document(t, page)
+		examples := shownFile.FindAllStringSubmatch(text, -1)
+		if n := len(regexp.MustCompile(`(?m)^<!-- (internal|testdata)/`).FindAllString(text, -1)); len(examples) < least || len(examples) != n {
+			t.Fatalf("%s: %d examples are read, of %d", page, len(examples), n)
+		}
+		for _, example := range examples {
+			want := document(t, "../"+example[1])
+			if example[2] != "" {
+				_, want, _ = strings.Cut(want, "\n-- "+example[2]+" --\n")
+				want, _, _ = strings.Cut(want, "\n-- ")
+			}
+			if strings.TrimSpace(example[3]+example[4]) != strings.TrimSpace(want) {
+				t.Errorf("%s does not show %s as it is now: copy it there", page, example[1])
+			}
 		}
 	}
 }
+
+var shownFile = regexp.MustCompile("(?ms)^<!-- ((?:internal|testdata)/[^\\s:]+)(?:: (\\S+))? -->\n+(?:````[a-z]+\n(.*?)^````|```\n(.*?)^```)$")

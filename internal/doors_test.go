@@ -125,21 +125,25 @@ func within(path, parent string) bool { return path == parent || strings.HasPref
 // TestTheEnvironmentIsReadOnce: only main hands the process's environment on; nobody looks up a variable by name.
 func TestTheEnvironmentIsReadOnce(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.room == "fake" { // only tests use it
-			continue
+		for _, used := range selected(s.file) {
+			if s.room != "fake" && slices.Contains([]string{"os.Getenv", "os.LookupEnv", "os.ExpandEnv"}, used) { // only tests use fakes
+				t.Errorf("%s uses %s: the environment is read once, in cmd", s.path, used)
+			}
 		}
-		ast.Inspect(s.file, func(n ast.Node) bool {
-			call, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			if of, ok := call.X.(*ast.Ident); ok && of.Name == "os" &&
-				slices.Contains([]string{"Getenv", "LookupEnv", "ExpandEnv"}, call.Sel.Name) {
-				t.Errorf("%s uses os.%s: the environment is read once, in cmd", s.path, call.Sel.Name)
-			}
-			return true
-		})
 	}
+}
+
+// selected are the names of packages that a part of a file uses: "os.Getenv".
+func selected(part ast.Node) (names []string) {
+	ast.Inspect(part, func(n ast.Node) bool {
+		if of, ok := n.(*ast.SelectorExpr); ok {
+			if in, ok := of.X.(*ast.Ident); ok && in.Obj == nil {
+				names = append(names, in.Name+"."+of.Sel.Name)
+			}
+		}
+		return true
+	})
+	return names
 }
 
 // TestEveryRoomHasItsSentence: a package says in one sentence what it is for.
@@ -174,34 +178,47 @@ func sources(t *testing.T) []source {
 }
 
 var parsed = sync.OnceValues(func() (found []source, err error) {
+	for path, text := range goFiles() {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		s, failed := parse(path, text)
+		found, err = append(found, s), errors.Join(err, failed)
+	}
+	slices.SortFunc(found, func(a, b source) int { return strings.Compare(a.path, b.path) })
+	return found, err
+})
+
+// goFiles are the texts of all Go files of cmd and internal, by their paths from the root of the module.
+var goFiles = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
 	for _, top := range []string{"../cmd", "../internal"} {
-		err = errors.Join(err, filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+		err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
 			case entry.IsDir() && entry.Name() == "testdata":
 				return fs.SkipDir
-			case entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			case entry.IsDir() || !strings.HasSuffix(path, ".go"):
 				return nil
 			}
-			s, err := parse(path)
-			found = append(found, s)
+			text, err := os.ReadFile(path)
+			all[filepath.ToSlash(strings.TrimPrefix(path, "../"))] = string(text)
 			return err
-		}))
+		})
+		if err != nil {
+			panic(err)
+		}
 	}
-	return found, err
+	return all
 })
 
-func parse(path string) (source, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return source{}, err
-	}
+func parse(path, text string) (source, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ParseComments)
 	if err != nil {
 		return source{}, err
 	}
-	s := source{path: filepath.ToSlash(strings.TrimPrefix(path, "../")), text: string(text), file: file}
+	s := source{path: path, text: text, file: file}
 	steps := strings.Split(s.path, "/")
 	s.room = steps[0]
 	if s.room == "internal" {

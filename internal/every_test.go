@@ -1,9 +1,7 @@
 package internal_test
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"strings"
 	"testing"
 )
@@ -20,23 +18,13 @@ func TestEveryRunsWhatIsSampled(t *testing.T) {
 		}
 	}
 	sampled := 0
-	for _, top := range []string{".", "../cmd"} {
-		err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			if err != nil || !strings.Contains(string(text), all) {
-				return err
-			}
+	for name, text := range goFiles() {
+		if strings.HasSuffix(name, "_test.go") && strings.Contains(text, all) {
 			sampled++
-			from := "./" + filepath.ToSlash(filepath.Dir(filepath.Join("internal", path)))
-			if !runs[from] {
-				t.Errorf("%s samples, and make every does not run %s", path, from)
+			if from := "./" + path.Dir(name); !runs[from] {
+				t.Errorf("%s samples, and make every does not run %s", name, from)
 			}
-			return nil
-		})
-		noError(t, err)
+		}
 	}
 	if sampled < 10 {
 		t.Errorf("%d files sample, want 10 at least", sampled)

@@ -19,10 +19,7 @@ func TestContainerOnTheBot(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	image := boxImage(t, s)
-	if _, err := s.hub.CommitFiles("alice", "demo", "main", "choose the sandbox",
-		map[string]string{".ralph/settings.json": `{"sandbox": "container"}`}); err != nil {
-		t.Fatal(err)
-	}
+	s.commit(t, "demo", "choose the sandbox", map[string]string{".ralph/settings.json": `{"sandbox": "container"}`})
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, compiledRalph(t), "action")

@@ -14,15 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 )
 
-// turner is an agent that adds a line in every turn, and approves everything as a reviewer.
-const turner = `#!/bin/sh
-prompt=$(cat)
-tree=$(printf '%s\n' "$prompt" | sed -n 's/^From .* to the tree \([0-9a-f]*\):$/\1/p')
-if [ -n "$tree" ]; then
-	printf '{"verdict": "approve", "tree": "%s", "summary": "It says hello.", "issues": []}\n' "$tree"
-	exit 0
-fi
-echo hello >hello.txt
+// turner is an agent that adds a line in every turn.
+const turner = approves + `echo hello >hello.txt
 echo turn >>turns.txt
 echo '<response>DONE</response>'
 `
@@ -34,11 +27,7 @@ func TestQuickStart(t *testing.T) {
 	t.Parallel()
 	program := tool(t, "RALPH_E2E_ACT")
 	s := newScene(t)
-	s.write(t, "agent", turner)
-	settings := map[string]string{".ralph/settings.json": `{"agent": {"command": "` + filepath.Join(s.dir, "agent") + `"}}`}
-	if _, err := s.hub.CommitFiles("alice", "demo", "main", "name the agent", settings); err != nil {
-		t.Fatal(err)
-	}
+	s.takesTurns(t)
 	dir := callable(t)
 	setDefault(t, dir, "ralph_path", compiledRalph(t))
 	r := newRunner(t, program, dir)
@@ -76,9 +65,7 @@ func TestQuickStart(t *testing.T) {
 	if pulls = s.hub.Pulls("alice", "demo"); len(pulls) != 2 || pulls[1].Draft {
 		t.Errorf("the schedule made %+v", pulls)
 	}
-	for _, problem := range s.hub.Problems() {
-		t.Error("GitHub would not have understood:", problem)
-	}
+	s.understood(t)
 }
 
 // keptReports fails if the job had no reports to keep as an artifact.

@@ -135,9 +135,7 @@ func delivered(t *testing.T, s scene, m *model.Server, j job) {
 	if j.code != 0 {
 		t.Fatalf("exit code %d:\n%s", j.code, j.log())
 	}
-	for _, problem := range s.hub.Problems() {
-		t.Error("GitHub would not have understood:", problem)
-	}
+	s.understood(t)
 	keptReports(t, j)
 	pulls := s.hub.Pulls("alice", "demo")
 	if len(pulls) != 1 || pulls[0].Draft || !strings.Contains(pulls[0].Body, "Closes #1") {

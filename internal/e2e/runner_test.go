@@ -26,11 +26,7 @@ func TestRunnerWorkflow(t *testing.T) {
 	t.Parallel()
 	program := tool(t, "RALPH_E2E_ACT")
 	s := newScene(t)
-	s.write(t, "agent", turner)
-	settings := map[string]string{".ralph/settings.json": `{"agent": {"command": "` + filepath.Join(s.dir, "agent") + `"}}`}
-	if _, err := s.hub.CommitFiles("alice", "demo", "main", "name the agent", settings); err != nil {
-		t.Fatal(err)
-	}
+	s.takesTurns(t)
 	ralph, dir := compiledRalph(t), callable(t)
 	setDefault(t, dir, "ralph_path", ralph)
 	at, err := address.Free()
@@ -39,10 +35,7 @@ func TestRunnerWorkflow(t *testing.T) {
 		"sudo ", "").Replace(document(t, "examples/app/runner/runner.yml"))
 	noError(t, s.hub.AddRepo("alice", "runner", "main"))
 	s.hub.SetPrivate("alice", "runner", true)
-	if _, err := s.hub.CommitFiles("alice", "runner", "main", "the workflow",
-		map[string]string{".github/workflows/runner.yml": workflow}); err != nil {
-		t.Fatal(err)
-	}
+	s.commit(t, "runner", "the workflow", map[string]string{".github/workflows/runner.yml": workflow})
 	dispatched := make(chan fake.Dispatched, 1)
 	s.hub.OnDispatch(func(_, _ string, d fake.Dispatched) { dispatched <- d })
 	s.startServer(t, ralph, at)
@@ -68,9 +61,7 @@ func TestRunnerWorkflow(t *testing.T) {
 	if log := j.log(); strings.Contains(log, "alice/demo") || strings.Contains(log, "hello.txt") {
 		t.Errorf("the log names what the job is for:\n%s", log)
 	}
-	for _, problem := range s.hub.Problems() {
-		t.Error("GitHub would not have understood:", problem)
-	}
+	s.understood(t)
 }
 
 // startServer starts a server with the App of the scene, and waits until it is ready.

@@ -19,16 +19,19 @@ import (
 // token is the workflow's; nothing but ralph itself may see it.
 const token = "ghs_stand-in-token-of-the-workflow"
 
-// agent is a coding agent as a script. Its first try is wrong, its second right, and it approves as a reviewer.
-// Everything it could see of secrets it writes into the work, where the test looks for it.
-const agent = `#!/bin/sh
+// approves begins the script of an agent: as a reviewer it approves, and does nothing else.
+const approves = `#!/bin/sh
 prompt=$(cat)
 tree=$(printf '%s\n' "$prompt" | sed -n 's/^From .* to the tree \([0-9a-f]*\):$/\1/p')
 if [ -n "$tree" ]; then
 	printf '{"verdict": "approve", "tree": "%s", "summary": "It says hello.", "issues": []}\n' "$tree"
 	exit 0
 fi
-if [ -f hello.txt ]; then echo hello >hello.txt; else echo good bye >hello.txt; fi
+`
+
+// agent is a coding agent as a script. Its first try is wrong, its second right. Everything it could see of secrets it
+// writes into the work, where the test looks for it.
+const agent = approves + `if [ -f hello.txt ]; then echo hello >hello.txt; else echo good bye >hello.txt; fi
 { id -un; env; cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n'; } | grep -E '^INPUT_GITHUB_TOKEN|^[a-z-]+$' | sort -u >seen.txt
 echo '::error::an agent must not be obeyed'
 echo '<response>DONE</response>'
@@ -84,12 +87,33 @@ func (s scene) github() []string {
 	}
 }
 
-// check holds what is on GitHub now against what the issue asked for.
-func (s scene) check(t *testing.T) {
+// understood fails if GitHub would not have understood a request.
+func (s scene) understood(t *testing.T) {
 	t.Helper()
 	for _, problem := range s.hub.Problems() {
 		t.Error("GitHub would not have understood:", problem)
 	}
+}
+
+// commit commits files of the repository.
+func (s scene) commit(t *testing.T, repository, message string, files map[string]string) {
+	t.Helper()
+	_, err := s.hub.CommitFiles("alice", repository, "main", message, files)
+	noError(t, err)
+}
+
+// takesTurns makes every run of the repository take turner as its agent.
+func (s scene) takesTurns(t *testing.T) {
+	t.Helper()
+	s.write(t, "agent", turner)
+	s.commit(t, "demo", "name the agent",
+		map[string]string{".ralph/settings.json": `{"agent": {"command": "` + filepath.Join(s.dir, "agent") + `"}}`})
+}
+
+// check holds what is on GitHub now against what the issue asked for.
+func (s scene) check(t *testing.T) {
+	t.Helper()
+	s.understood(t)
 	pulls := s.hub.Pulls("alice", "demo")
 	if len(pulls) != 1 {
 		t.Fatalf("%d pull requests, want one", len(pulls))
