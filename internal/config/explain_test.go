@@ -12,7 +12,7 @@ var explainedLayers = []Layer{
 		"guardrails": [{"command": "make lint && TOKEN=hush make test", "timeout": "90s"}], "timeoutMultiplier": 0.5}`)},
 	{Name: LocalSettingsFile,
 		JSON: []byte(
-			`{"agent": {"flags": ["--token", "hush", "--verbose"]}, "reviewer": {"timeout": "7m"}, "scm": {"command": "git"}}`)},
+			`{"agent": {"flags": ["--token", "hush", "--key", "--verbose"]}, "reviewer": {"timeout": "7m"}, "scm": {"command": "git"}}`)},
 	{Name: "flags", JSON: []byte(`{"streamAgentOutput": false}`)},
 }
 
@@ -25,7 +25,7 @@ func TestExplainedSettings(t *testing.T) {
 	for _, line := range []string{
 		"maximumIterations: 0 (.ralph/settings.json)", `completionResponse: "DONE" (default)`, "streamAgentOutput: false (flags)",
 		`agent.command: "codex" (.ralph/settings.json)`,
-		`agent.flags: ["--token","[redacted]","--verbose"] (.ralph/settings.local.json)`, `reviewer.command: "codex" (as agent.command)`,
+		`agent.flags: ["--token","[redacted]","--key","--verbose"] (.ralph/settings.local.json)`, `reviewer.command: "codex" (as agent.command)`,
 		`guardrails: [{"name":"make lint && TOKEN=[redacted] make test","command":"make lint && TOKEN=[redacted] make test",` +
 			`"failAction":"APPEND","severity":"hard","timeout":"1m30s"}] (.ralph/settings.json)`,
 		"review: not set (true for an issue, a task or a plan, false for a prompt)",

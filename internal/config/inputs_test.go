@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"errors"
 	"reflect"
 	"strings"
@@ -16,7 +15,8 @@ func TestInputsOfAnEmptyEnvironment(t *testing.T) {
 	if !reflect.DeepEqual(in, want) {
 		t.Errorf("got %+v, want %+v", in, want)
 	}
-	if s, err := Load(in.Layers()...); err != nil || s.GuardrailsFrom != "" || s.MaximumIterations != nil {
+	if s, err := Load(in.Layers()...); err != nil || s.GuardrailsFrom != "" || s.MaximumIterations != nil ||
+		len(s.NotifyOn) != 3 {
 		t.Errorf("no input sets anything: %+v, %v", s, err)
 	}
 }
@@ -27,7 +27,7 @@ func TestInputsBecomeSettings(t *testing.T) {
 		"INPUT_AGENT": "codex", "INPUT_AGENT_ARGS": `-c 'a b' --x="c d" e\ f ""`, "INPUT_REVIEWER_MODEL": "o",
 		"INPUT_CHECKS": "make lint\n\n# slow\n  make test \n", "INPUT_MAX_ITERATIONS": "3", "INPUT_ALLOWED_BOTS": "a[bot], b",
 		"INPUT_SETTINGS": `{"maximumIterations": 8, "baseline": "off"}`, "INPUT_SETUP": "npm ci",
-		"INPUT_REVIEW_CAP": "2", "INPUT_SANDBOX": "landlock",
+		"INPUT_REVIEW_CAP": "2", "INPUT_SANDBOX": "landlock", "INPUT_NOTIFY_ON": "none",
 	})
 	noError(t, err)
 	if in.Issue != 42 || !in.DryRun || !reflect.DeepEqual(in.AllowedBots, []string{"a[bot]", "b"}) ||
@@ -42,7 +42,7 @@ func TestInputsBecomeSettings(t *testing.T) {
 	if s.Iterations(TaskIterations) != 3 || s.Baseline != BaselineOff || s.Review || s.Setup != "npm ci" ||
 		s.ReviewCap != 2 || s.Sandbox != "landlock" || s.Agent.Command != "codex" ||
 		s.Reviewer.Model != "o" || len(s.Guardrails) != 2 || s.Guardrails[1].Command != "make test" ||
-		s.GuardrailsFrom != "inputs" {
+		s.GuardrailsFrom != "inputs" || s.NotifyOn == nil || len(s.NotifyOn) > 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -101,17 +101,5 @@ func TestEnvironment(t *testing.T) {
 	}
 	if e, err := ReadEnvironment(nil); err != nil || e.RunURL() != "" {
 		t.Errorf("%+v, %v", e, err)
-	}
-}
-
-// TestNotifyOn has a row for each kind of value of the input.
-func TestNotifyOn(t *testing.T) {
-	for given, want := range map[string]string{"": `["done","failed","waiting"]`, "done, waiting": `["done","waiting"]`, "none": `[]`} {
-		in, err := ReadInputs(map[string]string{"INPUT_NOTIFY_ON": given})
-		noError(t, err)
-		set, err := Load(in.Layers()...)
-		if got, _ := json.Marshal(set.NotifyOn); err != nil || string(got) != want {
-			t.Errorf("%q: %s, %v, want %s", given, got, err, want)
-		}
 	}
 }

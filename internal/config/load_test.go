@@ -48,13 +48,6 @@ func TestLayersMerge(t *testing.T) { // S1-55…S1-58
 	}
 }
 
-func TestAnEmptyListOfGuardrailsIsSet(t *testing.T) {
-	s, err := Load(layer(`{"guardrails":[]}`), layer(`{}`))
-	if err != nil || s.GuardrailsFrom != SettingsFile || len(s.Guardrails) != 0 {
-		t.Errorf("%+v, %v", s, err)
-	}
-}
-
 func TestReviewerIsTheAgentUnlessItIsAnother(t *testing.T) {
 	command := func(name string, flags []string, model string, timeout, idle int) Command {
 		return Command{name, flags, model, minutes(timeout), minutes(idle)}
@@ -137,17 +130,23 @@ func TestLayersMayEachLackWhatAnotherHas(t *testing.T) {
 	}
 }
 
-func TestIterations(t *testing.T) { // C3
-	for settings, want := range map[string]int{`{}`: PlanIterations, `{"maximumIterations":3}`: 3,
-		`{"maximumIterations":0}`: Unlimited} {
-		s, err := Load(layer(settings))
-		if err != nil || s.Iterations(PlanIterations) != want {
-			t.Errorf("%s: %d iterations, %v; want %d", settings, s.Iterations(PlanIterations), err, want)
+// TestWhatIsSet: which layer has set guardrails, also to none, or a review, and how many iterations that leaves.
+func TestWhatIsSet(t *testing.T) {
+	for _, test := range []struct {
+		base, over         string
+		guardrails, review string
+		iterations         int
+	}{
+		{`{}`, `{}`, "", "", PlanIterations},
+		{`{"guardrails":[],"review":true,"maximumIterations":3}`, `{}`, SettingsFile, SettingsFile, 3},
+		{`{"review":true,"maximumIterations":0}`, `{"review":false}`, "", "flags", Unlimited},
+		{`{"maximumIterations":0}`, `{"maximumIterations":4}`, "", "", 4},
+	} {
+		s, err := Load(layer(test.base), Layer{Name: "flags", JSON: []byte(test.over)})
+		if err != nil || s.GuardrailsFrom != test.guardrails || s.ReviewFrom != test.review || s.Iterations(PlanIterations) != test.iterations {
+			t.Errorf("%s, %s: %q, %q, %d, %v; want %+v", test.base, test.over, s.GuardrailsFrom, s.ReviewFrom,
+				s.Iterations(PlanIterations), err, test)
 		}
-	}
-	s, err := Load(layer(`{"maximumIterations":0}`), Layer{Name: "flags", JSON: []byte(`{"maximumIterations":4}`)})
-	if err != nil || s.Iterations(PlanIterations) != 4 {
-		t.Errorf("%d, %v", s.Iterations(PlanIterations), err)
 	}
 }
 
@@ -166,19 +165,6 @@ func TestTheMultiplierScalesStepsButNotTheRun(t *testing.T) { // C12
 	} {
 		if limit.got != limit.want {
 			t.Errorf("%s: %s, want %s", what, limit.got, limit.want)
-		}
-	}
-}
-
-func TestWhetherReviewWasAskedFor(t *testing.T) { // C14
-	for _, test := range []struct{ base, over, from string }{
-		{`{}`, `{}`, ""},
-		{`{"review":true}`, `{}`, SettingsFile},
-		{`{"review":true}`, `{"review":false}`, "flags"},
-	} {
-		s, err := Load(layer(test.base), Layer{Name: "flags", JSON: []byte(test.over)})
-		if err != nil || s.ReviewFrom != test.from {
-			t.Errorf("%s, %s: %q, %v; want %q", test.base, test.over, s.ReviewFrom, err, test.from)
 		}
 	}
 }
