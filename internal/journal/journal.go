@@ -40,17 +40,7 @@ type Journal struct {
 
 // Open opens the journal in dir, creating both when absent. An end that a killed process did not finish is cut off, and
 // Cut says so.
-func Open(dir string) (*Journal, error) {
-	raw, err := read(filepath.Join(dir, File))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading the journal: %w", err)
-	}
-	good, cut, err := whole(raw, filepath.Base(dir))
-	if err != nil {
-		return nil, err
-	}
-	return take(dir, good, cut)
-}
+func Open(dir string) (*Journal, error) { return OpenSealed(dir, "") }
 
 // take opens the journal in dir for a text that it begins with. What follows the text is cut off.
 func take(dir string, raw []byte, cut string) (*Journal, error) {
@@ -418,9 +408,6 @@ func possible(err error) error {
 func OpenSealed(dir, name string) (*Journal, error) { return openSealed(dir, name, bootID()) }
 
 func openSealed(dir, name, boot string) (*Journal, error) {
-	if name == "" {
-		return Open(dir)
-	}
 	raw, err := read(filepath.Join(dir, File))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the journal: %w", err)
@@ -429,13 +416,18 @@ func openSealed(dir, name, boot string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	good, cut, err := known.check(raw, name, boot)
+	good, cut := []byte(nil), ""
+	if name == "" {
+		good, cut, err = whole(raw, filepath.Base(dir))
+	} else {
+		good, cut, err = known.check(raw, name, boot)
+	}
 	if err != nil {
 		return nil, err
 	}
 	j, err := take(dir, good, cut)
-	if err != nil {
-		return nil, err
+	if err != nil || name == "" {
+		return j, err
 	}
 	if j.seal.why = j.seal.begin(name, known, good, boot); j.seal.why != nil && known != nil {
 		return nil, errors.Join(j.seal.why, j.Close())
@@ -481,15 +473,16 @@ func Find(dir, task string) (s loop.State, ok bool, err error) {
 // the run is one of the task and its journal is not what ralph has written: changed, missing, or without a seal where
 // there are seals of other runs.
 func FindSealed(dir, name, task string) (s loop.State, ok bool, err error) {
-	if name == "" {
-		return Find(dir, task)
-	}
 	known, err := readSeal(name)
 	switch {
 	case err != nil:
 		return s, false, err
-	case known == nil:
-		return findUnsealed(dir, name, task)
+	case known == nil: // which counts only where there are no seals at all
+		s, ok, err = Find(dir, task)
+		if _, failed := os.Lstat(filepath.Dir(name)); ok && err == nil && name != "" && failed == nil {
+			return loop.State{}, false, &TamperedError{Run: filepath.Base(dir), Unknown: true, Over: over(s)}
+		}
+		return s, ok, err
 	case known.task != "" && known.task != task:
 		return s, false, nil
 	case known.task == "": // nothing was announced in it
@@ -510,16 +503,4 @@ func FindSealed(dir, name, task string) (s loop.State, ok bool, err error) {
 		err = errors.New("none of its records has reached the disk")
 	}
 	return loop.Fold(records), err == nil, err
-}
-
-// findUnsealed finds a run without a seal, which counts only where there are no seals at all.
-func findUnsealed(dir, name, task string) (s loop.State, ok bool, err error) {
-	s, ok, err = Find(dir, task)
-	if !ok || err != nil {
-		return s, ok, err
-	}
-	if _, err := os.Lstat(filepath.Dir(name)); err != nil {
-		return s, true, nil //nolint:nilerr // nobody has sealed anything here
-	}
-	return loop.State{}, false, &TamperedError{Run: filepath.Base(dir), Unknown: true, Over: over(s)}
 }

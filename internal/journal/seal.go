@@ -217,8 +217,11 @@ type sealed struct {
 // empty is the mark of an empty journal.
 var empty = mark{0, hex.EncodeToString(sha256.New().Sum(nil))}
 
-// readSeal is what a seal says; nil without one.
+// readSeal is what a seal says; nil without one, or for an empty name.
 func readSeal(name string) (*sealed, error) {
+	if name == "" {
+		return nil, nil
+	}
 	text, err := read(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
