@@ -95,7 +95,7 @@ func ReadInputs(environ map[string]string) (Inputs, error) {
 	in.Set = map[string]any{}
 	for _, row := range InputTable() {
 		text, ok := given[row.Name]
-		if !ok || row.setting == nil {
+		if !ok || row.keys == nil {
 			continue
 		}
 		value, problem := row.value(text)
@@ -202,11 +202,9 @@ type Input struct {
 	Description string
 	Key         string // of the setting that the input sets: "agent.flags"; empty for one that is no setting
 
-	kind     Kind // Text, Integer, Number or Boolean; of a list, the text is split later
-	min, max float64
-	secret   bool
-	keys     []string // Key in its parts
-	setting  *Setting // its row; nil for an input that is no setting
+	secret bool
+	keys   []string // Key in its parts; nil for an input that is no setting
+	row    *Setting // what its value must be
 }
 
 // InputTable is every input of the action: its own, and those that the table of settings asks for. Both action files
@@ -221,15 +219,11 @@ var InputTable = sync.OnceValue(func() (inputs []Input) {
 			inputs = append(inputs, settingInputs(nil, Table())...)
 			continue
 		}
-		row := Input{Name: name, Default: f.Tag.Get("default"), Description: f.Tag.Get("says"), secret: f.Tag.Get("secret") != ""}
-		switch f.Type.Kind() {
-		case reflect.Int, reflect.Int64:
-			row.kind, row.min = Integer, 1
-			row.max, _ = strconv.ParseFloat(f.Tag.Get("max"), 64)
-		case reflect.Bool:
-			row.kind = Boolean
-		}
-		inputs = append(inputs, row)
+		must := &Setting{Min: 1}
+		must.shape(f.Type, "", nil)
+		must.Max, _ = strconv.ParseFloat(f.Tag.Get("max"), 64)
+		inputs = append(inputs, Input{Name: name, Default: f.Tag.Get("default"), Description: f.Tag.Get("says"),
+			secret: f.Tag.Get("secret") != "", row: must})
 	}
 	return inputs
 })
@@ -240,8 +234,7 @@ func settingInputs(above []string, rows []Setting) (inputs []Input) {
 		keys := append(slices.Clone(above), row.Key)
 		if row.Input != "" {
 			inputs = append(inputs, Input{
-				Name: row.Input, Description: row.inputDescription(), Key: strings.Join(keys, "."), kind: row.Kind,
-				min: row.Min, max: row.Max, keys: keys, setting: &row,
+				Name: row.Input, Description: row.inputDescription(), Key: strings.Join(keys, "."), keys: keys, row: &row,
 			})
 		}
 		inputs = append(inputs, settingInputs(keys, row.Keys)...)
@@ -262,36 +255,30 @@ func (s *Setting) inputDescription() string {
 // Env is the variable the runner passes the input in.
 func (i Input) Env() string { return "INPUT_" + strings.ToUpper(i.Name) }
 
-// check returns the value in the form env reads, or what is wrong with it. Inputs are above 0: an empty one says
-// nothing.
-func (i Input) check(value string) (checked, problem string) {
-	switch i.kind {
-	case Integer:
-		n, err := strconv.ParseInt(value, 10, 64)
-		if least := int64(max(i.min, 1)); err != nil || n < least || n > int64(i.max) {
-			return "", fmt.Sprintf("input %s is %s; must be a whole number from %d to %s.", i.Name, show(value), least,
-				number(i.max))
+// check returns the value in the form env reads, or what is wrong with it.
+func (i Input) check(text string) (checked, problem string) {
+	given, value := text, any(text)
+	switch i.row.Kind {
+	case Integer, Number:
+		if n, err := strconv.ParseFloat(text, 64); err == nil {
+			value, text = n, string(number(n))
 		}
-		return strconv.FormatInt(n, 10), ""
-	case Number:
-		f, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(f > 0 && f <= i.max) {
-			return "", fmt.Sprintf("input %s is %s; must be a number above 0 and up to %s, such as 2.50.", i.Name,
-				show(value), number(i.max))
-		}
-		return strconv.FormatFloat(f, 'f', -1, 64), ""
 	case Boolean: // as YAML writes them
-		if checked = strings.ToLower(value); checked != "true" && checked != "false" {
-			return "", fmt.Sprintf("input %s is %s; must be true or false.", i.Name, show(value))
+		if text = strings.ToLower(text); text == "true" || text == "false" {
+			value = text == "true"
 		}
-		return checked, ""
+	default:
+		return text, ""
 	}
-	return value, ""
+	if !i.row.fits(value) {
+		return "", fmt.Sprintf("input %s is %s; must be %s.", i.Name, show(given), i.row.allowed())
+	}
+	return text, ""
 }
 
 // value is what a settings file would say instead of a text that check has passed; nil: nothing.
 func (i Input) value(text string) (value any, problem string) {
-	switch i.kind {
+	switch i.row.Kind {
 	case Integer, Number:
 		return json.Number(text), ""
 	case Boolean:
@@ -308,7 +295,7 @@ func (i Input) value(text string) (value any, problem string) {
 
 // list splits a text in the syntax of the setting.
 func (i Input) list(text string) (value any, problem string) {
-	switch i.setting.Syntax {
+	switch i.row.Syntax {
 	case byShell:
 		args, err := words(text)
 		if err != nil {
@@ -335,7 +322,7 @@ func (i Input) list(text string) (value any, problem string) {
 		return []any{}, ""
 	}
 	for _, entry := range entries {
-		if allowed := i.setting.Entry.Choices; allowed != nil && !slices.Contains(allowed, entry) {
+		if allowed := i.row.Entry.Choices; allowed != nil && !slices.Contains(allowed, entry) {
 			return nil, fmt.Sprintf("input %s names %s; must be %s, separated by commas or whitespace, or only none.",
 				i.Name, show(entry), safetext.Listed(allowed))
 		}

@@ -178,6 +178,14 @@ func TestDurationsAreWrittenAsPeopleDo(t *testing.T) {
 	}
 }
 
+// TestPrices: a list of prices is read whole.
+func TestPrices(t *testing.T) {
+	s, err := Load(layer(`{"prices":[{"model":"m","input":1,"output":5,"cached":0.1,"cacheWrite":1.25,"long":200000}]}`))
+	if err != nil || len(s.Prices) != 1 || *s.Prices[0].Cached != 0.1 || s.Prices[0].Long != 200_000 {
+		t.Errorf("%+v, %v", s.Prices, err)
+	}
+}
+
 func TestArgs(t *testing.T) {
 	c := Command{Flags: []string{"--model opus", "--no-auto-compact", "-c key=a b", "--x=a b", "two words"}}
 	want := []string{"--model", "opus", "--no-auto-compact", "-c", "key=a b", "--x=a b", "two words"}

@@ -133,7 +133,7 @@ func (s *Setting) entries(text string) (value any, problem string) {
 	if s.Entry.Kind != Text && s.Syntax != byLines {
 		return nil, fmt.Sprintf("is %s; must be a list in JSON, such as [].", show(text))
 	}
-	value, problem = Input{kind: List, setting: s}.list(text)
+	value, problem = Input{row: s}.list(text)
 	if problem != "" {
 		return nil, fmt.Sprintf("is %s; must be a list in JSON, or its entries.", show(text))
 	}

@@ -115,7 +115,7 @@ func (s *Setting) shape(field reflect.Type, path string, rows map[string]Setting
 		s.Kind = Duration24
 	case field.Kind() == reflect.Bool:
 		s.Kind = Boolean
-	case field.Kind() == reflect.Int:
+	case field.Kind() == reflect.Int, field.Kind() == reflect.Int64:
 		s.Kind = Integer
 	case field.Kind() == reflect.Float64:
 		s.Kind = Number
