@@ -17,10 +17,7 @@ import (
 func containerDesk(t *testing.T) (*desk, Options) {
 	t.Helper()
 	d := newDesk(t)
-	script, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "sandbox", "engine"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must(os.ReadFile(filepath.Join("..", "..", "..", "testdata", "sandbox", "engine")))
 	for name, text := range map[string]string{
 		"docker": "#!/bin/sh\necho Cannot connect to the Docker daemon >&2\nexit 1\n", "podman": string(script),
 	} {
@@ -44,10 +41,7 @@ func TestContainerCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	dockerLogs(t)
-	s, err := Open(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(context.Background(), o))
 	if !strings.Contains(s.Line, "podman of ") {
 		t.Error(s.Line)
 	}

@@ -24,10 +24,7 @@ type wayOut struct {
 
 func newWayOut(t testing.TB) *wayOut {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.Listen("tcp4", "127.0.0.1:0"))
 	w := &wayOut{at: &url.URL{Scheme: "http", Host: l.Addr().String()}}
 	server := &http.Server{Handler: w}
 	go func() { _ = server.Serve(l) }()

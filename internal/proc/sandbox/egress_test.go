@@ -14,6 +14,14 @@ import (
 	"time"
 )
 
+// must is a value that only the machine can fail to give.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // TestReach: which host and port an entry lets be spoken to, and where that host may be.
 func TestReach(t *testing.T) {
 	for _, c := range []struct {
@@ -64,10 +72,7 @@ func proxyOf(t *testing.T, allow []string, environ map[string]string, log func(s
 // serve is the address at which an egress is served on this machine.
 func serve(t *testing.T, e *egress) *url.URL {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	go e.serve(l)
 	t.Cleanup(e.close)
 	return &url.URL{Scheme: "http", Host: l.Addr().String()}
@@ -87,11 +92,7 @@ func TestNamesAreHeldAgainstTheirAddress(t *testing.T) {
 			t.Errorf("trust %d reaches this machine", level)
 		}
 	}
-	c, err := e.dial(t.Context(), &url.URL{Scheme: "https", Host: "localhost"}, "localhost:"+port, exact)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Close()
+	must(e.dial(t.Context(), &url.URL{Scheme: "https", Host: "localhost"}, "localhost:"+port, exact)).Close()
 }
 
 // TestProxyOfThisMachine: where a proxy leads out of here, everything goes by it, with its password.
@@ -114,24 +115,18 @@ func TestProxyOfThisMachine(t *testing.T) {
 	up := strings.Replace(upstream.URL, "http://", "http://me:word@", 1)
 	at := proxyOf(t, []string{"a.example"}, map[string]string{"https_proxy": up, "HTTP_PROXY": up}, t.Logf)
 	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{Proxy: http.ProxyURL(at)}}
-	answer, err := client.Get("http://a.example/x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must(client.Get("http://a.example/x"))
 	text, _ := io.ReadAll(answer.Body)
 	answer.Body.Close()
 	if got := <-asked; string(text) != "page" || got != "GET a.example Basic bWU6d29yZA==" {
 		t.Errorf("%q %q", text, got)
 	}
-	c, err := net.Dial("tcp", at.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(net.Dial("tcp", at.Host))
 	defer c.Close()
 	fmt.Fprint(c, "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n")
 	from := bufio.NewReader(c)
-	if answer, err = http.ReadResponse(from, nil); err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%v %v", answer, err)
+	if answer = must(http.ReadResponse(from, nil)); answer.StatusCode != http.StatusOK {
+		t.Fatal(answer.Status)
 	}
 	text, _ = io.ReadAll(from)
 	if got := <-asked; string(text) != "hello from a.example:443" || got != "CONNECT a.example:443 Basic bWU6d29yZA==" {
@@ -147,10 +142,7 @@ func TestDenied(t *testing.T) {
 	at := serve(t, e)
 	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{Proxy: http.ProxyURL(at)}}
 	for range 3 {
-		answer, err := client.Get("http://b.example/x")
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must(client.Get("http://b.example/x"))
 		text, _ := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if answer.StatusCode != http.StatusForbidden || string(text) != "ralph: the sandbox does not let anything speak to "+

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -40,10 +41,7 @@ func newGround(t *testing.T) *ground {
 	if strings.HasPrefix(tmp, "/dev/") { // which Landlock leaves open
 		tmp = "/tmp"
 	}
-	dir, err := os.MkdirTemp(tmp, "ralph-sandbox-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must(os.MkdirTemp(tmp, "ralph-sandbox-test-"))
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	g := &ground{dir: dir, self: filepath.Join(dir, "ralph")}
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -51,10 +49,7 @@ func newGround(t *testing.T) *ground {
 		in("writable")
 	g.Neighbor = in("neighbor/.env")
 	if os.Geteuid() == 0 { // where the system keeps nothing of its own
-		srv, err := os.MkdirTemp("/srv", "ralph-sandbox-test-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		srv := must(os.MkdirTemp("/srv", "ralph-sandbox-test-"))
 		t.Cleanup(func() { _ = os.RemoveAll(srv) })
 		g.Neighbor = filepath.Join(srv, ".env")
 		everybody(t, srv)
@@ -70,11 +65,7 @@ func newGround(t *testing.T) *ground {
 	} {
 		put(t, name, text)
 	}
-	program, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(g.self, program, 0o755); err != nil {
+	if err := os.WriteFile(g.self, must(os.ReadFile("/proc/self/exe")), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	everybody(t, dir)
@@ -85,10 +76,7 @@ func newGround(t *testing.T) *ground {
 
 func put(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o666)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -115,10 +103,7 @@ func (g *ground) serve(t *testing.T) {
 	l := lowPort(t)
 	t.Cleanup(func() { l.Close() })
 	g.TCP = l.Addr().String()
-	u, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must(net.ListenPacket("udp", "127.0.0.1:0"))
 	t.Cleanup(func() { u.Close() })
 	g.UDP = u.LocalAddr().String()
 	go func() {
@@ -135,10 +120,7 @@ func (g *ground) serve(t *testing.T) {
 		places = append(places, fmt.Sprintf("/var/lib/ralph-sandbox-test-%d.sock", os.Getpid()))
 	}
 	for _, place := range places {
-		s, err := net.Listen("unix", place)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(net.Listen("unix", place))
 		t.Cleanup(func() { s.Close() })
 		if err := os.Chmod(place, 0o666); err != nil {
 			t.Fatal(err)
@@ -163,7 +145,7 @@ func TestReachesOneAddress(t *testing.T) {
 				address string
 				want    string
 			}{{Works, g.Carried, "open"}, {Reads, g.Carried, "open"}, {Works, "", "shut"}, {Checks, "", "shut"}} {
-				found := g.attackReaching(t, s.Box(c.use), nil, c.address)
+				found := g.attack(t, s.Box(c.use), nil, c.address)
 				if got, _, _ := strings.Cut(found["the agent's model"], " "); got != c.want {
 					t.Errorf("use %d, reaching %q: %s, want %s", c.use, c.address, found["the agent's model"], c.want)
 				}
@@ -193,21 +175,12 @@ func (g *ground) victim(t *testing.T) {
 	t.Helper()
 	c := exec.Command(g.self, "wait", "x")
 	c.Env = []string{"PROBE_SECRET=1"}
-	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, out := must(c.StdinPipe()), must(c.StdoutPipe())
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { in.Close(); _ = c.Wait() })
-	if _, err := out.Read(make([]byte, 4)); err != nil {
-		t.Fatal(err)
-	}
+	must(out.Read(make([]byte, 4)))
 	g.Victim = c.Process.Pid
 }
 
@@ -243,14 +216,9 @@ func (g *ground) open(t *testing.T, o Options) *Sandbox {
 	return s
 }
 
-// attack runs the hostile program, and returns what was open and what was shut.
-func (g *ground) attack(t *testing.T, b proc.Box, as *proc.User) map[string]string {
-	t.Helper()
-	return g.attackReaching(t, b, as, "")
-}
-
-// attackReaching does the same as a process that may reach an address of this machine.
-func (g *ground) attackReaching(t *testing.T, b proc.Box, as *proc.User, address string) map[string]string {
+// attack runs the hostile program as a process that may reach an address of this machine, if any, and returns what was
+// open and what was shut.
+func (g *ground) attack(t *testing.T, b proc.Box, as *proc.User, address string) map[string]string {
 	t.Helper()
 	told, _ := json.Marshal(g.targets)
 	var out, errs bytes.Buffer
@@ -299,7 +267,7 @@ func TestBoxesHold(t *testing.T) {
 					need.That(t, "root", as == nil || os.Geteuid() == 0) // nobody else can become another user
 					g := newGround(t)
 					s := g.open(t, g.options(mode, as))
-					g.hold(t, g.attack(t, s.Box(u), as), mode, u)
+					g.hold(t, g.attack(t, s.Box(u), as, ""), mode, u)
 					if covers := s.Covers("cat: " + g.Neighbor + ": No such file or directory"); os.Geteuid() == 0 && covers != "/srv" {
 						t.Errorf("covers %q", covers)
 					}
@@ -317,12 +285,8 @@ func TestBoxAfterSomethingHasGone(t *testing.T) {
 	g := newGround(t)
 	s := g.open(t, g.options(Bwrap, nil))
 	s.view.blank, s.view.hidden = append(s.view.blank, "/srv/gone.sock"), append(s.view.hidden, "/srv/gone")
-	var said bytes.Buffer
-	end, err := proc.Run(t.Context(),
-		proc.Spec{Argv: []string{"sh", "-c", "exit 42"}, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")},
-			Box: s.Box(Checks), Stdout: &said, Stderr: &said})
-	if err != nil || end.Exit != 42 {
-		t.Errorf("%+v, %v\n%s", end, err, &said)
+	if said, end := g.runs(t, s.Box(Checks), g.Worktree, "sh", "-c", "exit 42"); end.Exit != 42 {
+		t.Errorf("%+v\n%s", end, said)
 	}
 }
 
@@ -389,7 +353,7 @@ func TestBoxesHoldForAnybody(t *testing.T) {
 // TestWithoutABox shows that the probes find what is open when nothing keeps them from it.
 func TestWithoutABox(t *testing.T) {
 	g := newGround(t)
-	found := g.attack(t, nil, nil)
+	found := g.attack(t, nil, nil, "")
 	for _, what := range []string{"write outside", "read a key", "read a login", "write git hooks", "write git config",
 		"write settings", "read another's environment",
 		"signal another", "trace another", "direct TCP", "UDP", "unix socket 0", "move git away", "the agent's model",
@@ -447,18 +411,14 @@ func (w *trigger) Write(p []byte) (int, error) {
 // TestHowItEnded: exit codes, signals and programs that are not there are told as without a box.
 func TestHowItEnded(t *testing.T) {
 	for _, mode := range []string{Bwrap, Landlock} {
-		t.Run(mode, func(t *testing.T) { howItEnded(t, mode) })
+		t.Run(mode, func(t *testing.T) { howItEnded(t, newGround(t), mode) })
 	}
 }
 
-func howItEnded(t *testing.T, mode string) {
-	g := newGround(t)
+func howItEnded(t *testing.T, g *ground, mode string) {
 	put(t, g.Worktree+"/bad", "#!/no/such/interpreter\n")
 	everybody(t, g.Worktree)
-	if err := os.Chmod(g.Worktree+"/file.txt", 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(g.Worktree+"/bad", 0o755); err != nil {
+	if err := errors.Join(os.Chmod(g.Worktree+"/file.txt", 0o644), os.Chmod(g.Worktree+"/bad", 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	s := g.open(t, g.options(mode, nil))
@@ -473,7 +433,7 @@ func howItEnded(t *testing.T, mode string) {
 		{[]string{"env", "sh", "-c", "kill -9 $$; sleep 9"}, proc.Result{Class: proc.Signalled, Exit: -1, Signal: "SIGKILL"}},
 		{[]string{"./bad"}, proc.Result{Class: proc.Exited, Exit: 127}},
 	} {
-		if r := endOf(t, g, s.Box(Checks), c.argv...); r != c.want {
+		if _, r := g.runs(t, s.Box(Checks), g.Worktree, c.argv...); r != c.want {
 			t.Errorf("%v: %+v, want %+v", c.argv, r, c.want)
 		}
 	}
@@ -481,23 +441,24 @@ func howItEnded(t *testing.T, mode string) {
 	for _, allowed := range []bool{false, true} {
 		s.o.Userns = allowed
 		for u, want := range map[Use]bool{Checks: allowed, Works: false, Reads: false} {
-			if r := endOf(t, g, s.Box(u), "unshare", "--user", "true"); (r.Exit == 0) != want {
+			if _, r := g.runs(t, s.Box(u), g.Worktree, "unshare", "--user", "true"); (r.Exit == 0) != want {
 				t.Errorf("allowed: %t, %d makes a namespace of users: %+v", allowed, u, r)
 			}
 		}
 	}
 }
 
-// endOf is how a program ends in a box.
-func endOf(t *testing.T, g *ground, in proc.Box, argv ...string) proc.Result {
+// runs runs a program somewhere in a box, and returns what it has printed and how it ended.
+func (g *ground) runs(t *testing.T, in proc.Box, dir string, argv ...string) (string, proc.Result) {
 	t.Helper()
-	r, err := proc.Run(context.Background(), proc.Spec{Argv: argv, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")},
-		Box: in, Timeout: time.Minute})
+	var out bytes.Buffer
+	r, err := proc.Run(t.Context(), proc.Spec{Argv: argv, Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")},
+		Box: in, Stdout: &out, Stderr: &out, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Duration = 0
-	return r
+	return out.String(), r
 }
 
 // TestReaders: who reads has a checkout of its own, or the tree, and writes neither; where it works shows nothing else
@@ -525,13 +486,8 @@ func TestReaders(t *testing.T) {
 				{Checks, g.Home, `cat ` + g.Key + ` || echo no`, "no\n"},
 				{Checks, g.dir, `cat ` + g.Key + ` || echo no`, "no\n"},
 			} {
-				var out bytes.Buffer
-				r, err := proc.Run(context.Background(), proc.Spec{
-					Argv: []string{"sh", "-c", "{ " + c.line + "; } 2>/dev/null"}, Dir: c.dir,
-					Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(c.u), Stdout: &out, Timeout: time.Minute,
-				})
-				if err != nil || out.String() != c.want {
-					t.Errorf("%d in %s: %s: %q, want %q (%+v %v)", c.u, c.dir, c.line, out.String(), c.want, r, err)
+				if out, r := g.runs(t, s.Box(c.u), c.dir, "sh", "-c", "{ "+c.line+"; } 2>/dev/null"); out != c.want {
+					t.Errorf("%d in %s: %s: %q, want %q (%+v)", c.u, c.dir, c.line, out, c.want, r)
 				}
 			}
 		})
@@ -690,10 +646,7 @@ func TestNothingFollowsLinksInHomes(t *testing.T) {
 // TestLinkedWorktrees: the clone that a worktree belongs to is written only when the two agree on it: anybody can write
 // a file that points to somebody's home.
 func TestLinkedWorktrees(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	tree, clone := filepath.Join(dir, "tree"), filepath.Join(dir, "clone", ".git")
 	own := filepath.Join(clone, "worktrees", "tree")
 	for _, c := range []struct{ what, file, back, common, want string }{

@@ -19,9 +19,7 @@ func runner(t *testing.T, apt string) (path string) {
 	bwrap := need.Program(t, "bwrap")
 	dir := t.TempDir()
 	for _, name := range []string{"sh", "git", "ln", "cat", "true", "env"} {
-		if at, err := exec.LookPath(name); err != nil {
-			t.Fatal(err)
-		} else if err := os.Symlink(at, filepath.Join(dir, name)); err != nil {
+		if err := os.Symlink(must(exec.LookPath(name)), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,9 +29,6 @@ func runner(t *testing.T, apt string) (path string) {
 		"apt-get": fmt.Sprintf("echo \"$*\" >>%[1]s/asked\nbring() { ln -sf %[2]s %[1]s/bwrap; }\n%[3]s", dir, bwrap,
 			apt),
 	} {
-		if script == "" {
-			continue
-		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -30,10 +30,7 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	d := &desk{t: t, dir: dir, clone: filepath.Join(dir, "my project"), log: filepath.Join(dir, "log"),
 		state: filepath.Join(dir, "home", ".dclaude_state")}
 	d.machine = Options{}.machineName(d.clone, "")
@@ -42,10 +39,7 @@ func newDesk(t *testing.T) *desk {
 			t.Fatal(err)
 		}
 	}
-	script, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "sandbox", "docker"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must(os.ReadFile(filepath.Join("..", "..", "..", "testdata", "sandbox", "docker")))
 	if err := os.WriteFile(filepath.Join(dir, "bin", "docker"), script, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -69,10 +63,7 @@ func (d *desk) write(name, text string) {
 
 func (d *desk) open() *Sandbox {
 	d.t.Helper()
-	s, err := Open(context.Background(), d.options())
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	s := must(Open(context.Background(), d.options()))
 	d.t.Cleanup(s.Close)
 	return s
 }
@@ -89,12 +80,8 @@ func (d *desk) options() Options {
 // calls are docker's arguments so far, without "sandbox".
 func (d *desk) calls() []string {
 	d.t.Helper()
-	text, err := os.ReadFile(d.log)
-	if err != nil {
-		d.t.Fatal(err)
-	}
 	var calls []string
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(string(must(os.ReadFile(d.log)))) {
 		line = strings.TrimPrefix(strings.TrimSpace(line), "[sandbox] ")
 		line = strings.NewReplacer(d.machine, "NAME", d.clone, "DIR", d.state, "STATE").Replace(line)
 		calls = append(calls, line)
@@ -133,6 +120,9 @@ var first = []string{
 // TestMachineIsMadeOnce: the calls of S4-26…S4-35, in order, and of a second run that finds the machine (S4-33).
 func TestMachineIsMadeOnce(t *testing.T) {
 	d := newDesk(t)
+	if got := (Options{}).machineName("/home/me/my project+x_1.2-3", ""); got != "ralph-_home_me_my_project_x_1.2-3" {
+		t.Error(got)
+	}
 	s := d.open()
 	equal(t, d.calls(), first)
 	if s.Mode != DockerSandbox || !s.Complete {
@@ -179,22 +169,11 @@ func TestMachineIsTold(t *testing.T) {
 		"[exec] [-i] [-w] [DIR] [NAME] [tar] [-x] [-f] [-]",
 		"[run] [NAME] [--] [-p]",
 	})
-	packed, err := os.Open(d.log + ".tar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := must(os.Open(d.log + ".tar"))
 	defer packed.Close()
-	got := map[string]string{}
-	for r := tar.NewReader(packed); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, _ := io.ReadAll(r)
-		got[h.Name] = string(text)
+	got, r := map[string]string{}, tar.NewReader(packed)
+	for h, err := r.Next(); !errors.Is(err, io.EOF); h, err = r.Next() {
+		got[must(h, err).Name] = string(must(io.ReadAll(r)))
 	}
 	if len(got) != 2 || got["file.txt"] != "changed" || got["-new.txt"] != "new" {
 		t.Errorf("%v", got)
@@ -248,22 +227,14 @@ func TestMachineOfAClone(t *testing.T) {
 		t.Helper()
 		d.clone = filepath.Join(d.dir, "checkouts", task, "work")
 		info := filepath.Join(d.clone, ".git", "objects", "info")
-		for _, dir := range []string{info, filepath.Join(clone, ".git", "objects")} {
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-		text := []byte(filepath.Join(clone, ".git", "objects") + "\n")
-		if err := os.WriteFile(filepath.Join(info, "alternates"), text, 0o644); err != nil {
+		objects := filepath.Join(clone, ".git", "objects")
+		if err := errors.Join(os.MkdirAll(info, 0o755), os.MkdirAll(objects, 0o755),
+			os.WriteFile(filepath.Join(info, "alternates"), []byte(objects+"\n"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		o := d.options()
 		o.Hide = []string{clone}
-		s, err := Open(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
+		t.Cleanup(must(Open(context.Background(), o)).Close)
 	}
 	open("one")
 	open("two")
@@ -284,10 +255,4 @@ func TestMachineOfAClone(t *testing.T) {
 	}
 	equal(t, got, []string{"[ls]", made("NAME", "one"), "[ls]", made("NAME-2", "two"), "[ls]", "[rm] [NAME]", made("NAME", "three"),
 		"[ls]", "[stop] [NAME-2]"})
-}
-
-func TestMachineName(t *testing.T) {
-	if got := (Options{}).machineName("/home/me/my project+x_1.2-3", ""); got != "ralph-_home_me_my_project_x_1.2-3" {
-		t.Error(got)
-	}
 }

@@ -43,10 +43,7 @@ func FuzzRepository(f *testing.F) {
 	f.Add("gitdir: TOP/clone/worktrees/w", "TOP/tree/.git", "/", "\x00", uint8(0), uint8(0), uint8(5), uint8(5))
 	f.Add("", "", "", "", uint8(4), uint8(5), uint8(6), uint8(4))
 	f.Add("", "", "", "", uint8(5), uint8(6), uint8(7), uint8(5))
-	top, err := filepath.EvalSymlinks(f.TempDir())
-	if err != nil {
-		f.Fatal(err)
-	}
+	top := must(filepath.EvalSymlinks(f.TempDir()))
 	for _, dir := range []string{"tree", "clone/worktrees/w", "clone/objects/info", "other/objects/info"} {
 		if err := os.MkdirAll(filepath.Join(top, dir), 0o755); err != nil {
 			f.Fatal(err)
