@@ -59,23 +59,14 @@ func (f fake) turn(t *testing.T, o agent.Options, prompt string) loop.Turn {
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
 	}
-	a, err := agent.New(f.options(o))
-	if err != nil {
-		t.Fatal(err)
-	}
-	turn, err := a.Turn(context.Background(), prompt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(agent.New(f.options(o)))
+	turn := must(a.Turn(context.Background(), prompt))
 	return turn
 }
 
 func (f fake) read(t *testing.T, name string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(f.dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must(os.ReadFile(filepath.Join(f.dir, name)))
 	return string(raw)
 }
 
@@ -141,10 +132,7 @@ func TestTurnOfAnAgentThatWentAway(t *testing.T) {
 		}
 	}
 	f := newFake(t, "agent", "echo hello")
-	a, err := agent.New(f.options(agent.Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(agent.New(f.options(agent.Options{})))
 	if err := os.Remove(filepath.Join(f.dir, "agent")); err != nil {
 		t.Fatal(err)
 	}
@@ -191,10 +179,7 @@ touch "$HERE/ready"; while :; do sleep 0.05; done`
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, c.agent, c.script)
-			a, err := agent.New(f.options(agent.Options{Bounds: c.bounds}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must(agent.New(f.options(agent.Options{Bounds: c.bounds})))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			go func() {
@@ -216,14 +201,8 @@ touch "$HERE/ready"; while :; do sleep 0.05; done`
 
 func TestTurnAsAnotherUser(t *testing.T) {
 	t.Parallel()
-	user, err := proc.LookupUser("65534:65534")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := os.MkdirTemp("", "agent")
-	if err != nil {
-		t.Fatal(err)
-	}
+	user := must(proc.LookupUser("65534:65534"))
+	dir := must(os.MkdirTemp("", "agent"))
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)

@@ -15,10 +15,7 @@ func told(t testing.TB, pieces []string) loop.Turn {
 	t.Helper()
 	var out strings.Builder
 	for _, p := range pieces {
-		line, err := json.Marshal(map[string]any{"type": "message", "role": "assistant", "content": p, "delta": true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must(json.Marshal(map[string]any{"type": "message", "role": "assistant", "content": p, "delta": true}))
 		out.Write(line)
 		out.WriteByte('\n')
 	}

@@ -30,10 +30,7 @@ func BenchmarkClaude200MB(b *testing.B) {
 	}
 	b.SetBytes(int64(in.Len()))
 	for b.Loop() {
-		a, err := agent.New(f.options(agent.Options{LogFile: filepath.Join(f.dir, "log")}))
-		if err != nil {
-			b.Fatal(err)
-		}
+		a := must(agent.New(f.options(agent.Options{LogFile: filepath.Join(f.dir, "log")})))
 		if turn, err := a.Turn(context.Background(), "Do it."); err != nil || !turn.Claim.Done {
 			b.Fatal(turn, err)
 		}

@@ -100,10 +100,7 @@ func TestCarriedBadly(t *testing.T) {
 		{agent.Options{Host: agent.Host{Gateway: &gateway{}}}, "no key for claude is in the environment"},
 		{agent.Options{Host: agent.Host{Gateway: &gateway{fails: errors.New("no port")}, Keys: everyKey}}, "no port"},
 	} {
-		a, err := agent.New(f.options(c.o))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(agent.New(f.options(c.o)))
 		if _, err := a.Turn(t.Context(), "Do it."); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
 		}

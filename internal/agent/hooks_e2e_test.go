@@ -39,14 +39,8 @@ var programDir string
 
 func ralphHooks(t *testing.T, agent string) []byte {
 	t.Helper()
-	program, err := ralphProgram()
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings, err := hook.Settings(agent, program, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must(ralphProgram())
+	settings := must(hook.Settings(agent, program, true))
 	return settings
 }
 

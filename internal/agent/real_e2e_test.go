@@ -181,14 +181,8 @@ func takeUntilLimit(t *testing.T, r real, o agent.Options, script ...model.Turn)
 // scratch is a fresh directory outside of the system's temporary one, under which codex makes no sandbox.
 func scratch(t *testing.T) string {
 	t.Helper()
-	tools, err := filepath.Abs(filepath.Join("..", "..", ".tools"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := os.MkdirTemp(tools, "e2e-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tools := must(filepath.Abs(filepath.Join("..", "..", ".tools")))
+	dir := must(os.MkdirTemp(tools, "e2e-"))
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
@@ -213,10 +207,7 @@ func (b bench) exists(name string) bool {
 // take takes a turn, which must leave no process behind.
 func (b bench) take(ctx context.Context, t *testing.T, prompt string) loop.Turn {
 	t.Helper()
-	turn, err := b.Turn(ctx, prompt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	turn := must(b.Turn(ctx, prompt))
 	t.Logf("%s %q in %s, %+v", turn.Class, turn.Reason, turn.Duration.Round(10*time.Millisecond), turn.Usage)
 	if left := strays(b.home); len(left) > 0 {
 		t.Errorf("left running: %q", left)

@@ -102,9 +102,6 @@ func played(t *testing.T, name string, exit int) loop.Turn {
 	r.Prompt = "Create hello.txt in this repository."
 	o := agent.Options{Command: path.Dir(name), Answer: agent.Answer{Completion: "DONE"},
 		Clock: func() time.Time { return time.Date(2026, 11, 21, 3, 20, 0, 0, time.UTC) }}
-	turn, err := agent.Replay(o, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	turn := must(agent.Replay(o, r))
 	return turn
 }

@@ -76,14 +76,8 @@ func TestLoginIsRenewed(t *testing.T) {
 				o.Dir = t.TempDir()
 				lay(t, o.Dir, map[string]string{"CLAUDE.md": "x"})
 			}
-			a, err := agent.New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			turn, err := a.Turn(t.Context(), "Do it.")
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must(agent.New(o))
+			turn := must(a.Turn(t.Context(), "Do it."))
 			got := ""
 			if len(g.routes) > 0 {
 				got = strings.TrimPrefix(g.routes[0].Value, "Bearer ")

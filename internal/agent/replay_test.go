@@ -24,6 +24,14 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
+// must is a value that only the machine can fail to give.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // places are the three ways in which a turn is shown.
 var places = []struct {
 	name  string

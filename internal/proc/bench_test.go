@@ -71,10 +71,7 @@ func BenchmarkRun200MB(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(200 << 20)
 			tail := proc.NewTail(16<<10, 48<<10)
-			log, err := proc.CreateLog(b.TempDir()+"/log", 64<<20)
-			if err != nil {
-				b.Fatal(err)
-			}
+			log := must(proc.CreateLog(b.TempDir()+"/log", 64<<20))
 			defer log.Close()
 			benchmark(b, proc.Spec{Argv: []string{"sh", "-c", script}, Stdout: io.MultiWriter(log, tail)})
 		})

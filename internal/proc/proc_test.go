@@ -30,10 +30,7 @@ func script(t *testing.T, text string) proc.Spec {
 
 func run(t *testing.T, s proc.Spec) proc.Result {
 	t.Helper()
-	r, err := proc.Run(context.Background(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(proc.Run(context.Background(), s))
 	return r
 }
 

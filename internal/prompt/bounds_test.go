@@ -22,20 +22,14 @@ func TestAddedTextIsBounded(t *testing.T) {
 			Look: func(loop.State, loop.Verdict) Found { return wildFound(r) }}
 		step := loop.Step{Iteration: len(s.Iterations) + 1, Mode: pick(r, loop.Implement, loop.ReviewFix),
 			Role: pick(r, task.Coder, task.Tester), Tier: pick(r, loop.Moving, loop.Shift, loop.Expand)}
-		got, err := w.For(s, step)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(w.For(s, step))
 		if added := len(got) - owned(s, w); added > maxAdded {
 			t.Errorf("seed %d: %d bytes are added", seed, added)
 		}
 		if !strings.Contains(got, w.exit(s, step.Role)) || !utf8.ValidString(got) {
 			t.Errorf("seed %d: the prompt does not say how to end, or is no text", seed)
 		}
-		judged, err := w.Judge(s, pick(r, task.Reviewer, task.QA), "feed", "", "P", s.Last().Verdicts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		judged := must(w.Judge(s, pick(r, task.Reviewer, task.QA), "feed", "", "P", s.Last().Verdicts))
 		if added := len(judged) - owned(s, w); added > maxAdded {
 			t.Errorf("seed %d: %d bytes are added for a judge", seed, added)
 		}

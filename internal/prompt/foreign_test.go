@@ -113,10 +113,7 @@ func outside(text, border string) string {
 // TestForeignTextIsData: whatever somebody else wrote stands between borders in every prompt, and nowhere else, also
 // when its author knew them. A field that is added to a state is held to it, until ours says why it need not be.
 func TestForeignTextIsData(t *testing.T) {
-	own, err := load(map[string]string{"implement.md": "{{.Title}}\n{{.Notes}}", "review.md": "{{.Title}}", "qa.md": "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must(load(map[string]string{"implement.md": "{{.Title}}\n{{.Notes}}", "review.md": "{{.Title}}", "qa.md": "x"}))
 	look := func(loop.State, loop.Verdict) Found {
 		var f Found
 		filled(reflect.ValueOf(&f).Elem(), "Found", string(fence("20261121-120000-7f3a")), 0)

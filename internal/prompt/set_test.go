@@ -62,10 +62,7 @@ func TestLoadMistakes(t *testing.T) {
 
 // TestDocumentedFields: docs/internals/prompts.md names every field and every file.
 func TestDocumentedFields(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "internals", "prompts.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must(os.ReadFile(filepath.Join("..", "..", "docs", "internals", "prompts.md")))
 	for _, field := range slices.Concat(fieldsOf("implement.md"), fieldsOf("qa.md"), fieldsOf("plan-review.md")) {
 		if !strings.Contains(string(page), "`{{."+field+"}}`") {
 			t.Errorf("it does not name the field %s", field)
