@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"io"
 	"maps"
 	"math"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
+	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -118,8 +118,7 @@ func claudeCarry(o Options) ([]Route, string) {
 		}
 	}
 	name, key := anthropic.key(o)
-	r, why := anthropic.route(o, name, key)
-	r.Name, r.Extra = "", anthropic.extra(o)
+	r, why := anthropic.only(o, name, key, "")
 	if key == "" {
 		r = claudeLogin(o, r)
 	}
@@ -243,12 +242,7 @@ func claudeSettings(o Options, named string) ([]byte, error) {
 	if !filepath.IsAbs(named) {
 		named = filepath.Join(orHere(o.Dir), named)
 	}
-	f, err := os.Open(named)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, mostSettings))
+	return disk.Read(named)
 }
 
 const claudeBudgetFlag = "--max-budget-usd"

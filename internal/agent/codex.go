@@ -187,11 +187,11 @@ func codexCarry(o Options) ([]Route, string) {
 	if key == "" {
 		key, where, why = codexLogin(o)
 	}
-	r, bad := openai.route(o, "", key)
+	r, bad := openai.only(o, "", key, where)
 	if why = cmp.Or(bad, why); key == "" || why != "" {
 		return nil, why
 	}
-	r.Name, r.Formats, r.Extra, r.Login = "", []string{responsesFormat}, openai.extra(o), where
+	r.Formats = []string{responsesFormat}
 	return []Route{r}, ""
 }
 

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
+	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
@@ -75,15 +75,11 @@ func (t *turnInput) answer() string {
 		return ""
 	}
 	defer root.Close()
-	f, err := root.OpenFile(answerFile, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, info, err := disk.Open(root, answerFile)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
 	if _, err := f.Seek(max(0, info.Size()-claimBytes), io.SeekStart); err != nil {
 		return ""
 	}

@@ -259,11 +259,10 @@ func geminiCarry(o Options) ([]Route, string) {
 	if key == "" && way == geminiByKey {
 		key, where = geminiSaved(o)
 	}
-	r, why := p.route(o, "", key)
+	r, why := p.only(o, "", key, where)
 	if key == "" || why != "" {
 		return nil, why
 	}
-	r.Name, r.Login, r.Extra = "", where, geminiHeaders(proc.Value(o.Parent, "GEMINI_CLI_CUSTOM_HEADERS"))
 	return []Route{r}, ""
 }
 
@@ -303,20 +302,6 @@ func unquoted(value string) string {
 
 // geminiChosen is the way to log in that a user's settings name; empty: none.
 func geminiChosen(file string) string { return settingsIn(file).Get("security.auth.selectedType").Str }
-
-// geminiHeaders are those of "Name: value, Name: value", where a value may have commas.
-func geminiHeaders(text string) (list []string) {
-	for part := range strings.SplitSeq(text, ",") {
-		name, _, named := strings.Cut(part, ":")
-		switch {
-		case named && !strings.ContainsAny(strings.TrimSpace(name), " \t/"):
-			list = append(list, strings.TrimSpace(part))
-		case len(list) > 0:
-			list[len(list)-1] += "," + part
-		}
-	}
-	return list
-}
 
 // geminiReach: both addresses are the gateway's, so that settings of the repository cannot choose the other.
 func geminiReach(t *turnInput) []string {

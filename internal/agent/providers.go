@@ -76,6 +76,13 @@ func (p provider) route(o Options, name, value string) (r Route, why string) {
 	return r, ""
 }
 
+// only is the one route of an agent, with the headers that its user has for it; where is its login from.
+func (p provider) only(o Options, name, value, where string) (r Route, why string) {
+	r, why = p.route(o, name, value)
+	r.Name, r.Login, r.Extra = "", where, p.extra(o)
+	return r, why
+}
+
 // extra are more headers that the environment has for a provider's own tools.
 func (p provider) extra(o Options) (headers []string) {
 	switch p.name {
@@ -85,6 +92,8 @@ func (p provider) extra(o Options) (headers []string) {
 				headers = append(headers, line)
 			}
 		}
+	case google.name:
+		return geminiHeaders(proc.Value(o.Parent, "GEMINI_CLI_CUSTOM_HEADERS"))
 	case openai.name:
 		for _, h := range [][2]string{{"OpenAI-Organization", "OPENAI_ORGANIZATION"}, {"OpenAI-Project", "OPENAI_PROJECT"}} {
 			if value := proc.Value(o.Parent, h[1]); value != "" {
@@ -93,6 +102,20 @@ func (p provider) extra(o Options) (headers []string) {
 		}
 	}
 	return headers
+}
+
+// geminiHeaders are those of "Name: value, Name: value", where a value may have commas.
+func geminiHeaders(text string) (list []string) {
+	for part := range strings.SplitSeq(text, ",") {
+		name, _, named := strings.Cut(part, ":")
+		switch {
+		case named && !strings.ContainsAny(strings.TrimSpace(name), " \t/"):
+			list = append(list, strings.TrimSpace(part))
+		case len(list) > 0:
+			list[len(list)-1] += "," + part
+		}
+	}
+	return list
 }
 
 // settingsIn are an agent's settings in a file of JSON with comments; none if it cannot be read.

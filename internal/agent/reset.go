@@ -75,21 +75,18 @@ func stamped(said string, now time.Time) time.Time {
 }
 
 func day(date, hour, zone string, now time.Time) time.Time {
-	if hour == "" {
-		hour = "00:00"
+	said := date + " " + cmp.Or(hour, "00:00")
+	if len(said) == len("2006-01-02 15:04") {
+		said += ":00"
 	}
-	if len(hour) == len("00:00") {
-		hour += ":00"
-	}
-	where := now.Location()
-	switch zone = strings.ToUpper(strings.ReplaceAll(zone, ":", "")); {
-	case zone == "Z", zone == "UTC":
-		where = time.UTC
-	case zone != "":
-		at, _ := time.Parse("2006-01-02 15:04:05-0700", date+" "+hour+zone)
+	switch zone = strings.ReplaceAll(strings.ToUpper(zone), ":", ""); zone {
+	case "":
+		at, _ := time.ParseInLocation("2006-01-02 15:04:05", said, now.Location())
 		return at
+	case "Z", "UTC":
+		zone = "+0000"
 	}
-	at, _ := time.ParseInLocation("2006-01-02 15:04:05", date+" "+hour, where)
+	at, _ := time.Parse("2006-01-02 15:04:05-0700", said+zone)
 	return at
 }
 

@@ -25,6 +25,12 @@ func signalName(state *os.ProcessState) string {
 
 func signalOf(number int) string { return unix.SignalName(syscall.Signal(number)) }
 
+// interrupt asks one process to end by itself, also when it is stopped.
+func interrupt(p *os.Process) {
+	_ = p.Signal(syscall.SIGINT)
+	_ = p.Signal(syscall.SIGCONT)
+}
+
 // holdDir locks a directory of our user. got is false when another process has it, and when it has been removed
 // meanwhile. The error says that the file system keeps no locks.
 func holdDir(dir string) (held *os.File, got bool, err error) {

@@ -174,12 +174,6 @@ func attributes(as *User) *syscall.SysProcAttr {
 	return a
 }
 
-// interrupt asks one process to end by itself, also when it is stopped.
-func interrupt(p *os.Process) {
-	_ = p.Signal(syscall.SIGINT)
-	_ = p.Signal(syscall.SIGCONT)
-}
-
 // processTrees is every tree of this process. Its lock is held for looks at a few processes, never while ralph waits
 // for one or starts it.
 //

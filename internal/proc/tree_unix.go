@@ -72,11 +72,6 @@ func (t *tree) kill() {
 // bytesThere asks a pipe how much is in it: FIONREAD.
 const bytesThere = 0x4004667f
 
-func interrupt(p *os.Process) {
-	_ = p.Signal(syscall.SIGINT)
-	_ = p.Signal(syscall.SIGCONT)
-}
-
 func thisThread() int { return 0 }
 
 func attributes(as *User) *syscall.SysProcAttr {

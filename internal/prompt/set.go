@@ -27,20 +27,7 @@ const (
 var files embed.FS
 
 // templates are ralph's own.
-var templates = sync.OnceValue(own)
-
-func own() map[string]*template.Template {
-	all := map[string]*template.Template{}
-	for _, name := range Names() {
-		text, _ := Template(name)
-		t, err := read(name, []byte(text))
-		if err != nil {
-			panic(err) // a file of this directory is wrong
-		}
-		all[name] = t
-	}
-	return all
-}
+var templates = sync.OnceValue(func() *template.Template { return template.Must(template.ParseFS(files, "templates/*.md")) })
 
 // Names are the templates that there are, by file name.
 func Names() []string {
@@ -124,7 +111,7 @@ var sample = parts{
 func (s Set) render(name string, p parts) (string, error) {
 	t := s.own[name]
 	if t == nil {
-		t = templates()[name]
+		t = templates().Lookup(name)
 	}
 	var b bounded
 	if err := t.Execute(&b, p); err != nil {

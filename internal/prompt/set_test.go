@@ -60,6 +60,16 @@ func TestLoadMistakes(t *testing.T) {
 	}
 }
 
+// TestOwnTemplates: ralph's own templates keep to what a repository's may be.
+func TestOwnTemplates(t *testing.T) {
+	for _, name := range Names() {
+		text, ok := Template(name)
+		if _, err := load(map[string]string{name: text}); err != nil || !ok {
+			t.Error(err)
+		}
+	}
+}
+
 // TestDocumentedFields: docs/internals/prompts.md names every field and every file.
 func TestDocumentedFields(t *testing.T) {
 	page := must(os.ReadFile(filepath.Join("..", "..", "docs", "internals", "prompts.md")))
