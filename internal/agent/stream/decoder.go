@@ -16,7 +16,8 @@ type Decoder struct {
 	dialect dialect
 	emit    func(Event)
 	clock   func() time.Time
-	lines   lines
+	part    []byte // the beginning of a line whose end has not come
+	total   int64  // of a line over MaxLine: its length so far; 0 when this one is not
 	spoken  bool   // an object of the dialect has been seen
 	told    bool   // an event has come of the object at hand
 	loose   []byte // text that came before the first object, or the whole output when it is plain
@@ -50,7 +51,6 @@ func newDecoder(d dialect, clock func() time.Time, emit func(Event)) *Decoder {
 		c.told = true
 		emit(e)
 	}
-	c.lines = lines{each: c.line, long: c.long, bare: d == nil}
 	return c
 }
 
@@ -59,12 +59,68 @@ func (c *Decoder) Write(p []byte) (int, error) {
 	if c.dialect == nil {
 		c.keep(p)
 	}
-	return c.lines.Write(p)
+	n := len(p)
+	for len(p) > 0 {
+		end := bytes.IndexByte(p, '\n')
+		if end < 0 {
+			c.hold(p)
+			break
+		}
+		if len(c.part) == 0 && c.total == 0 && end <= MaxLine {
+			c.hand(p[:end])
+		} else {
+			c.hold(p[:end])
+			c.end()
+		}
+		p = p[end+1:]
+	}
+	return n, nil
+}
+
+// hold keeps a piece of a line whose end has not come.
+func (c *Decoder) hold(p []byte) {
+	switch {
+	case c.total > 0:
+		c.total += int64(len(p))
+	case len(c.part)+len(p) <= MaxLine:
+		if need := len(c.part) + len(p); need > cap(c.part) { // append would grow it in smaller steps, and leave more behind
+			c.part = append(make([]byte, 0, min(max(2*cap(c.part), need), MaxLine)), c.part...)
+		}
+		c.part = append(c.part, p...)
+	default:
+		c.total = int64(len(c.part) + len(p))
+		head := append(c.part[:min(len(c.part), headBytes)], p[:min(len(p), headBytes)]...)
+		c.part = bytes.Clone(head[:min(len(head), headBytes)])
+	}
+}
+
+// end hands on the line so far.
+func (c *Decoder) end() {
+	if c.total == 0 {
+		c.hand(c.part)
+	} else if head := bytes.TrimSpace(c.part); len(head) > 0 {
+		c.long(head, c.total)
+	}
+	c.total = 0
+	if c.part = c.part[:0]; cap(c.part) > 1<<20 {
+		c.part = nil
+	}
+}
+
+// hand hands on a whole line: of plain text as it is, blank ones too, otherwise without space around it.
+func (c *Decoder) hand(line []byte) {
+	if c.dialect == nil {
+		c.line(bytes.TrimSuffix(line, []byte("\r")))
+	} else if line = bytes.TrimSpace(line); len(line) > 0 {
+		c.line(line)
+	}
 }
 
 // Close decodes what is left.
 func (c *Decoder) Close() error {
-	c.lines.flush()
+	if len(c.part) > 0 || c.total > 0 {
+		c.end()
+	}
 	if d, ok := c.dialect.(closer); ok {
 		d.close(c.emit)
 	}
@@ -152,79 +208,3 @@ func controlToSpace(r rune) rune {
 const MaxLine = 4 << 20
 
 const headBytes = 16 << 10
-
-// lines cuts what is written to it into lines and hands them on without their end. It holds at most MaxLine bytes. The
-// slice is only valid during the call.
-type lines struct {
-	each func(line []byte)
-	long func(head []byte, total int64) // of a line over MaxLine
-	// bare passes lines on unchanged, blank ones too; otherwise they come without space around them.
-	bare  bool
-	part  []byte // the beginning of a line whose end has not come
-	total int64  // of a line over MaxLine: its length so far; 0 when this one is not
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	n := len(p)
-	for len(p) > 0 {
-		end := bytes.IndexByte(p, '\n')
-		if end < 0 {
-			l.keep(p)
-			break
-		}
-		if len(l.part) == 0 && l.total == 0 && end <= MaxLine {
-			l.hand(p[:end])
-		} else {
-			l.keep(p[:end])
-			l.end()
-		}
-		p = p[end+1:]
-	}
-	return n, nil
-}
-
-func (l *lines) keep(p []byte) {
-	switch {
-	case l.total > 0:
-		l.total += int64(len(p))
-	case len(l.part)+len(p) <= MaxLine:
-		if need := len(l.part) + len(p); need > cap(l.part) { // append would grow it in smaller steps, and leave more behind
-			l.part = append(make([]byte, 0, min(max(2*cap(l.part), need), MaxLine)), l.part...)
-		}
-		l.part = append(l.part, p...)
-	default:
-		l.total = int64(len(l.part) + len(p))
-		head := append(l.part[:min(len(l.part), headBytes)], p[:min(len(p), headBytes)]...)
-		l.part = bytes.Clone(head[:min(len(head), headBytes)])
-	}
-}
-
-// flush hands on what has no end of line.
-func (l *lines) flush() {
-	if len(l.part) > 0 || l.total > 0 {
-		l.end()
-	}
-}
-
-// end hands on the line so far.
-func (l *lines) end() {
-	if l.total > 0 {
-		if head := bytes.TrimSpace(l.part); len(head) > 0 {
-			l.long(head, l.total)
-		}
-	} else {
-		l.hand(l.part)
-	}
-	l.total = 0
-	if l.part = l.part[:0]; cap(l.part) > 1<<20 {
-		l.part = nil
-	}
-}
-
-func (l *lines) hand(line []byte) {
-	if l.bare {
-		l.each(bytes.TrimSuffix(line, []byte("\r")))
-	} else if line = bytes.TrimSpace(line); len(line) > 0 {
-		l.each(line)
-	}
-}
