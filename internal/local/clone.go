@@ -253,9 +253,11 @@ func (o *cloneOpening) startOf(ctx context.Context, way loop.ResumeMode) (f star
 	case way != loop.Begin:
 		return start{base: o.before.Start.Base, onto: o.before.Start.BaseBranch}, nil
 	case o.listStart != nil:
-		return *o.listStart, nil
+		f = *o.listStart
+	default:
+		f, err = o.startHere(ctx, "ralph/"+o.wanted.ID, o.dir != "" || o.Fresh)
 	}
-	if f, err = o.startHere(ctx, "ralph/"+o.wanted.ID, o.dir != "" || o.Fresh); err == nil {
+	if err == nil {
 		f.with, err = o.needed(ctx, o.wanted, o.definitions())
 	}
 	return f, err
@@ -264,8 +266,8 @@ func (o *cloneOpening) startOf(ctx context.Context, way loop.ResumeMode) (f star
 // definitions are the tasks that lie beside the one that is run, by their ids: those that the clone keeps, and those of
 // the same directory.
 func (o *cloneOpening) definitions() map[string]task.Task {
-	if o.Task == "" {
-		return nil
+	if o.listed != nil || o.Task == "" {
+		return o.listed
 	}
 	known := map[string]task.Task{}
 	dirs := []string{filepath.Join(o.Dir, tasksDir)}

@@ -38,9 +38,7 @@ type List struct {
 
 	asking sync.Mutex // a question at a time
 
-	base  start // of every task; its work is that of no one
-	ids   []string
-	works map[string]git.Work // of the tasks that are done, by their ids
+	ids []string
 }
 
 // Run takes every task to its outcome, and reports them together. The result is that of the list: done when every task
@@ -81,11 +79,13 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 	if ctx.Err() != nil && result.Left > 0 && (result.Outcome == loop.Done || result.Outcome == loop.Capped) {
 		result.Outcome = loop.Interrupted // between two tasks
 	}
-	if over && len(l.works) > 0 {
-		done := map[string]loop.State{}
-		for _, e := range result.Entries {
+	done := map[string]loop.State{}
+	for _, e := range result.Entries {
+		if e.Outcome == loop.Done {
 			done[e.Task.ID] = e.State
 		}
+	}
+	if over && len(done) > 0 {
 		result.All, err = l.whole(ctx, hard, at, done)
 		if result.All.Outcome != loop.Done && (result.Outcome == loop.Done || result.Outcome == loop.Capped) {
 			result.Outcome = result.All.Outcome
@@ -97,8 +97,10 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 // begin settles what the tasks begin from, and that the branch for all of them can be had, which is that of a task of this
 // name.
 func (l *List) begin(ctx context.Context, dir, whole string, tasks []task.Task) (err error) {
-	l.works = map[string]git.Work{}
-	l.ids = safetext.Map(tasks, func(t task.Task) string { return t.ID })
+	l.listed = map[string]task.Task{}
+	for _, t := range tasks {
+		l.ids, l.listed[t.ID] = append(l.ids, t.ID), t
+	}
 	branch := "ralph/" + whole
 	if slices.Contains(l.ids, whole) {
 		return invalid.Errorf(
@@ -115,25 +117,27 @@ func (l *List) begin(ctx context.Context, dir, whole string, tasks []task.Task) 
 			branch, dir,
 		)
 	}
-	l.base, err = l.startHere(ctx, "", false)
-	l.base.base = cmp.Or(l.base.base, l.stands)
+	base, err := l.startHere(ctx, "", false)
+	base.base = cmp.Or(base.base, l.stands)
+	l.listStart = &base
 	return err
 }
 
 // whole makes the branch that holds all that is done, and judges it.
 func (l *List) whole(ctx, hard context.Context, at session.Checkout, done map[string]loop.State) (*All, error) {
-	one, from := l.IssueRun, l.base
+	one, from := l.IssueRun, *l.listStart
 	all := &All{Branch: "ralph/" + at.Task}
 	t := task.Task{
 		ID: at.Task, Title: "All that is done of " + strings.TrimPrefix(at.Task, "all-"),
 		Completion: &task.Completion{Outcome: "all tasks are done, together"},
 	}
 	for _, id := range l.ids {
-		if w, ok := l.works[id]; ok {
-			from.with, all.Tasks = append(from.with, w), append(all.Tasks, id)
+		if _, ok := done[id]; ok {
+			t.Dependencies = append(t.Dependencies, id)
 			t.Completion.Acceptance = append(t.Completion.Acceptance, id+" is done")
 		}
 	}
+	all.Tasks = t.Dependencies
 	one.one, one.listStart, one.Fresh, one.Resume, one.Criteria, one.Task = &t, &from, true, false, nil, ""
 	o := &allOpening{cloneOpening: cloneOpening{IssueRun: &one, judges: true, at: at}, All: all, done: done}
 	_, work, err := engine.Open(ctx, o)
@@ -216,7 +220,7 @@ func (l *List) settle(ctx context.Context, n int, t task.Task, before []Entry) (
 			}
 		}
 	}
-	if state, ok := l.doneBefore(ctx, t, before); ok && !l.Fresh {
+	if state, ok := l.doneBefore(ctx, t); ok && !l.Fresh {
 		e.Outcome, e.State = loop.Done, state
 		e.Reason = fmt.Sprintf("done in the run %s", state.Start.Run)
 		l.Log("%s is %s", t.ID, e.Reason)
@@ -244,10 +248,10 @@ func (l *List) clearUp(id string) {
 }
 
 // entry runs one task of the list.
-func (l *List) entry(ctx, hard context.Context, e Entry, from *start) Entry {
+func (l *List) entry(ctx, hard context.Context, e Entry) Entry {
 	in := l.lane(ctx, hard, e.Task)
 	defer in.over()
-	in.one.one, in.one.listStart = &e.Task, from
+	in.one.one = &e.Task
 	result, err := in.one.Run(in.ctx, in.hard)
 	e.Outcome, e.Reason, e.State = result.Outcome, result.Reason, result.State
 	switch {
@@ -264,25 +268,19 @@ func (l *List) entry(ctx, hard context.Context, e Entry, from *start) Entry {
 	return e
 }
 
-// from is what a task begins from: the base, and the work of all that it depends on.
-func (l *List) from(t task.Task, before []Entry) *start {
-	f := l.base
-	for _, id := range task.Needs(t, safetext.Map(before, func(e Entry) task.Task { return e.Task })) {
-		f.with = append(f.with, l.works[id])
-	}
-	return &f
-}
-
 // doneBefore finds the run in which this task was done with the same request, on top of the current work of its
 // dependencies.
-func (l *List) doneBefore(ctx context.Context, t task.Task, before []Entry) (loop.State, bool) {
+func (l *List) doneBefore(ctx context.Context, t task.Task) (loop.State, bool) {
 	state, dir, err := l.NewestRun(t.ID)
 	if err != nil || dir == "" || undone(state, true) != "" || state.Start.Branch != "ralph/"+t.ID ||
 		!engine.SameRequest(state, l.given.settings, t, l.Criteria) {
 		return state, false
 	}
-	on := append(l.from(t, before).with, git.Work{Commit: state.Head()}) // the last: it is still there
-	for _, w := range on {
+	on, err := l.needed(ctx, t, l.listed)
+	if err != nil { // the run says so
+		return state, false
+	}
+	for _, w := range append(on, git.Work{Commit: state.Head()}) { // the last: it is still there
 		if has, err := git.Contains(ctx, l.Dir, l.Parent, state.Head(), w.Commit); err != nil || !has {
 			l.Log(
 				"%s is run again: what was done does not have the newest work of %s", t.ID,
@@ -376,9 +374,8 @@ func (o *listOrder) beginNext(ctx, hard context.Context, told chan<- Entry) bool
 		o.end(ctx, e)
 		return true
 	}
-	from := o.from(next.task, o.ended)
 	o.running++
-	go func() { told <- o.entry(ctx, hard, e, from) }()
+	go func() { told <- o.entry(ctx, hard, e) }()
 	return true
 }
 
@@ -392,9 +389,6 @@ func (o *listOrder) waitsForNone(t task.Task) bool {
 // end notes how a task ended.
 func (o *listOrder) end(ctx context.Context, e Entry) {
 	o.ended = append(o.ended, e)
-	if e.Outcome == loop.Done {
-		o.works[e.Task.ID] = git.Work{Name: e.Task.ID, Commit: e.State.Head()}
-	}
 	o.over = o.over || ctx.Err() != nil || e.Outcome == loop.Waiting
 }
 

@@ -175,9 +175,9 @@ func (o *allOpening) findApart(ctx context.Context, s loop.State) error {
 
 // heads are the tasks whose work no other one is built on.
 func (o *allOpening) heads(ctx context.Context) (heads []git.Work, err error) {
-	for i, one := range o.listStart.with {
+	for i, one := range o.start.with {
 		within := false
-		for k, other := range o.listStart.with {
+		for k, other := range o.start.with {
 			if k == i || other.Commit == one.Commit && k > i {
 				continue
 			}

@@ -33,11 +33,12 @@ type IssueRun struct {
 	Accept []string
 	Answer string // to the question that the run waits with; empty: none
 
-	listStart *start         // of a list: what the run begins from; nil: the run finds out
-	stands    string         // the branch that the clone is on; a commit where it is on none
-	one       *task.Task     // of a list: the task
-	given     *given         // of a list: what was read before its first task
-	source    planrun.Source // of a plan: as it is in the clone
+	listStart *start               // of a list: what all runs begin from; nil: the run finds out
+	listed    map[string]task.Task // of a list: its tasks, by their ids
+	stands    string               // the branch that the clone is on; a commit where it is on none
+	one       *task.Task           // of a list: the task
+	given     *given               // of a list: what was read before its first task
+	source    planrun.Source       // of a plan: as it is in the clone
 }
 
 // start is what a run in a clone begins from.
