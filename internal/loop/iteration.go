@@ -2,6 +2,7 @@ package loop
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,38 +41,42 @@ func (it Iteration) Failure() *Verdict {
 
 // blocked is the first verdict that blocked of the checks that match; what fails on the base commit as well comes last.
 func (it Iteration) blocked(match func(check string) bool) (first *Verdict) {
-	for i := range it.Verdicts {
-		if v := &it.Verdicts[i]; v.Skipped == "" && v.Blocks() && match(v.Check) {
-			if !v.OfBase() {
-				return v
-			}
-			if first == nil {
-				first = v
-			}
+	for _, v := range it.blocking() {
+		switch {
+		case !match(v.Check):
+		case !v.OfBase():
+			return v
+		case first == nil:
+			first = v
 		}
 	}
 	return first
 }
 
-// unanswered is the verdict of a hard check that something outside has yet to answer, when nothing else is in the way;
-// otherwise nil.
-func (it Iteration) unanswered() (v *Verdict) {
+// blocking are the verdicts that blocked, in their order.
+func (it Iteration) blocking() (all []*Verdict) {
 	for i := range it.Verdicts {
-		switch w := &it.Verdicts[i]; {
-		case w.Skipped != "" || !w.Blocks():
-		case !w.Waits:
-			return nil
-		case v == nil:
-			v = w
+		if v := &it.Verdicts[i]; v.Skipped == "" && v.Blocks() {
+			all = append(all, v)
 		}
 	}
-	return v
+	return all
+}
+
+// unanswered is the verdict of a hard check that something outside has yet to answer, when nothing else is in the way;
+// otherwise nil.
+func (it Iteration) unanswered() *Verdict {
+	all := it.blocking()
+	if len(all) == 0 || slices.ContainsFunc(all, func(v *Verdict) bool { return !v.Waits }) {
+		return nil
+	}
+	return all[0]
 }
 
 // Unfixable is the first verdict that blocked and that no change to the code makes pass; nil without one.
 func (it Iteration) Unfixable() *Verdict {
-	for i := range it.Verdicts {
-		if v := &it.Verdicts[i]; v.Skipped == "" && v.Blocks() && v.Unfixable {
+	for _, v := range it.blocking() {
+		if v.Unfixable {
 			return v
 		}
 	}
