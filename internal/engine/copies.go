@@ -76,19 +76,8 @@ func (c copier) copy(name string) error {
 		return err
 	}
 	defer to.Close()
-	above := path.Dir(name)
-	if err := to.MkdirAll(above, 0o755); err != nil {
+	if err := to.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
 	}
-	src, err := from.OpenRoot(above)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	dst, err := to.OpenRoot(above)
-	if err != nil {
-		return err
-	}
-	defer dst.Close()
-	return files.Copy(src, path.Base(name), dst, path.Base(name), files.Copying{Rewrite: c.rewrite})
+	return files.Copy(from, name, to, name, files.Copying{Rewrite: c.rewrite})
 }

@@ -92,16 +92,8 @@ func (spec *Spec) diffs(ctx context.Context, steps []step) map[int]html.Diff {
 	left := pageDiffs
 	for i := len(steps) - 1; i >= 0; i-- {
 		s := steps[i]
-		if ctx.Err() != nil {
-			diffs[s.n] = html.Diff{
-				Note: "The diff is left out, because there was no time left to make it; the commit has it.",
-			}
-			continue
-		}
-		if left < html.DiffBytes {
-			diffs[s.n] = html.Diff{
-				Note: "The diff is left out, because those of the newer iterations take all the room; the commit has it.",
-			}
+		if ctx.Err() != nil || left < html.DiffBytes {
+			diffs[s.n] = html.Diff{Note: "The diff is left out: there was no time or room left for it; the commit has it."}
 			continue
 		}
 		text, err := spec.Copies.diff(ctx, s.from, s.to, html.DiffBytes+diffSlack)

@@ -30,7 +30,7 @@ func TestDiffsOfAPageAreBounded(t *testing.T) {
 	all := 0
 	for n, d := range diffs {
 		all += min(len(d.Text), html.DiffBytes)
-		if (d.Text == "") != strings.Contains(d.Note, "take all the room") {
+		if (d.Text == "") != strings.Contains(d.Note, "no time or room left") {
 			t.Errorf("iteration %d: %d bytes, note %q", n, len(d.Text), d.Note)
 		}
 	}
@@ -46,7 +46,7 @@ func TestDiffsOfAPageAreBounded(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := spec.diffs(cancelled, steps)[40]; got.Text != "" || !strings.Contains(got.Note, "no time left") {
+	if got := spec.diffs(cancelled, steps)[40]; got.Text != "" || !strings.Contains(got.Note, "no time or room left") {
 		t.Errorf("of a run that is cancelled: %+v", got)
 	}
 }

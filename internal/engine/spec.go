@@ -173,9 +173,7 @@ func (rules Rules) VerifiedWith(commands []string) Rules {
 			slices.Contains(CommandLines(rules.Settings.Guardrails), line) {
 			continue
 		}
-		rules.Settings.Guardrails = append(rules.Settings.Guardrails, config.Guardrail{
-			Name: line, Command: line, Severity: config.Hard, FailAction: config.Append,
-		})
+		rules.Settings.Guardrails = append(rules.Settings.Guardrails, config.Guardrail{Command: line}.Complete())
 	}
 	return rules
 }
