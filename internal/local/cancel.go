@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -38,8 +39,9 @@ const (
 // Run cancels the run and says how it ended. An error says why nothing was done, or that the run continues.
 func (c *Cancel) Run(ctx context.Context) error {
 	c.Begin()
+	look := &Status{Session: c.Session, Task: c.Task}
 	if c.Task != "" {
-		if _, err := (&Status{Session: c.Session, Task: c.Task}).find(ctx); err != nil {
+		if _, err := look.find(ctx); err != nil {
 			return err
 		}
 	}
@@ -58,7 +60,6 @@ func (c *Cancel) Run(ctx context.Context) error {
 		)
 		return nil
 	}
-	look := &Status{Session: c.Session, Task: c.Task}
 	st, err := look.Look(ctx)
 	if err != nil {
 		return err
@@ -76,7 +77,14 @@ func (c *Cancel) Run(ctx context.Context) error {
 	if err := c.await(ctx, work, owner.PID); err != nil {
 		return err
 	}
-	return c.tell(ctx, look)
+	if st, err = look.Look(ctx); err != nil {
+		return err
+	}
+	c.Log("%s: %s", st.Task, st.Line())
+	if st.State != string(loop.Done) && st.Next != "" {
+		c.Log("%s", st.Next)
+	}
+	return nil
 }
 
 // atWork is what a process works on: a task of the clone at dir, or with "" a prompt there.
@@ -139,9 +147,7 @@ func (c *Cancel) ask(ctx context.Context, w atWork, owner journal.Owner) error {
 	if !c.Now {
 		return nil
 	}
-	select {
-	case <-time.After(betweenAsks):
-	case <-ctx.Done():
+	if engine.Wait(ctx, betweenAsks); ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if now, err := w.owner(); err != nil || now.PID != owner.PID {
@@ -199,24 +205,8 @@ func (c *Cancel) await(ctx context.Context, w atWork, pid int) error {
 			told = true
 			c.Log("…still finishing its step; --now stops it at once")
 		}
-		select {
-		case <-time.After(cancelLook):
-		case <-ctx.Done():
+		if engine.Wait(ctx, cancelLook); ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
-}
-
-// tell says how the run ended.
-func (c *Cancel) tell(ctx context.Context, look *Status) error {
-	look.Task = c.Task
-	st, err := look.Look(ctx)
-	if err != nil {
-		return err
-	}
-	c.Log("%s: %s", st.Task, st.Line())
-	if st.State != string(loop.Done) && st.Next != "" {
-		c.Log("%s", st.Next)
-	}
-	return nil
 }

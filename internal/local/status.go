@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/report/status"
@@ -56,9 +57,7 @@ func (i *Status) Watch(ctx context.Context, every time.Duration,
 		if err != nil || !st.LockIsRun && !begins {
 			break
 		}
-		select {
-		case <-time.After(every):
-		case <-ctx.Done():
+		if engine.Wait(ctx, every); ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if begins {
