@@ -68,7 +68,7 @@ func (c *completeCommand) Run(ctx context.Context, k *kong.Kong, p process) erro
 	describe(k.Model.Node)
 	var b strings.Builder
 	last := len(words) - 1
-	o := offers{taskIDs: func() []string { return tasks(p, false).IDs(ctx) }}
+	o := offers(func() []string { return tasks(p, false).IDs(ctx) })
 	o.offer(k.Model.Node, words[:last], func(word, help string) {
 		if strings.HasPrefix(word, words[last]) {
 			fmt.Fprintf(&b, "%s\t%s\n", word, help)
@@ -78,10 +78,8 @@ func (c *completeCommand) Run(ctx context.Context, k *kong.Kong, p process) erro
 	return err
 }
 
-// offers are what words can be.
-type offers struct {
-	taskIDs func() []string // of the clone
-}
+// offers are what words can be, given the ids of the clone's tasks.
+type offers func() (taskIDs []string)
 
 // offer offers what can follow words: the values of a flag, or the flags, arguments and commands of the command.
 func (o offers) offer(n *kong.Node, words []string, do func(word, help string)) {
@@ -136,7 +134,7 @@ func (o offers) values(n *kong.Node, v *kong.Value) []string {
 	case name == "sandbox":
 		return []string{"auto", "bwrap", "landlock", "container", "docker-sandbox", "require", "off"}
 	case name == "task", name == "id" && n.Parent.Name == "task":
-		return o.taskIDs()
+		return o()
 	case v.Enum != "":
 		return v.EnumSlice()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agenthook"
 )
@@ -33,16 +34,12 @@ type (
 
 // hooked is what every hook gets. It is asked often: nothing is read here that one of them does not need.
 func hooked(p process, stderr io.Writer) agenthook.Hook {
-	h := agenthook.Hook{Dir: p.dir, Env: environment(p.environ), Environ: p.environ, Out: p.out, Err: stderr, In: eof{}}
+	h := agenthook.Hook{Dir: p.dir, Env: environment(p.environ), Environ: p.environ, Out: p.out, Err: stderr, In: strings.NewReader("")}
 	if p.in != nil {
 		h.In = p.in
 	}
 	return h
 }
-
-type eof struct{}
-
-func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
 // Run implements ralph hook context-monitor.
 func (hookMonitor) Run(p process, stderr io.Writer) error {

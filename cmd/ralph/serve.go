@@ -24,6 +24,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/serve"
 	"github.com/ralph-loop/ralph/internal/store"
 	jobs "github.com/ralph-loop/ralph/internal/work"
@@ -228,7 +229,7 @@ func (f dataFlags) place(environ map[string]string, p process) (data string, key
 	if !filepath.IsAbs(data) {
 		return "", keys, invalid.Errorf("HOME is not set; set it or pass --data DIR")
 	}
-	if err := keptFromAgents(data, environ["HOME"], os.Geteuid() == 0); err != nil {
+	if err := keptFromAgents("--data", data, os.Geteuid() == 0, environ["HOME"]); err != nil {
 		return "", keys, err
 	}
 	// Agents pass through it to their checkouts, which have names that no one guesses; they list nothing in it.
@@ -393,31 +394,30 @@ func (c *serveStart) check() error {
 }
 
 // keptFromAgents refuses a place for keys that agents could read. Those of root work as someone else; those of anyone
-// else work as the same user, and sandboxes hide that user's home.
-func keptFromAgents(data, home string, root bool) error {
-	if below, err := filepath.Rel(home, data); root || home != "" && err == nil && filepath.IsLocal(below) {
-		return nil
+// else work as the same user, and sandboxes hide of what that user may read only some directories.
+func keptFromAgents(what, path string, root bool, hidden ...string) error {
+	for _, dir := range hidden {
+		if below, err := filepath.Rel(dir, path); root || dir != "" && err == nil && filepath.IsLocal(below) {
+			return nil
+		}
 	}
-	return invalid.Errorf("--data %s is not below HOME, so agents that work as this user could read its keys: name a "+
-		"directory below %s, or set HOME for the server", data, cmp.Or(home, "HOME"))
+	return invalid.Errorf("%s is %s, which agents that work as this user could read: put it below %s, or set HOME for the server",
+		what, path, cmp.Or(hidden[0], "HOME"))
 }
 
-// keyKeptFromAgents refuses a key of the App that agents of the same user could read. Sandboxes hide that user's home
-// and places for what is mounted, and nothing else that the user may read.
+// keyKeptFromAgents is keptFromAgents for a key of the App, whatever links lead to it: sandboxes hide the home, and places
+// for what is mounted.
 func keyKeptFromAgents(file, home string, root bool) error {
 	at, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return invalid.Errorf("RALPH_APP_PRIVATE_KEY_FILE: %w", err)
 	}
-	for _, hidden := range []string{home, "/run", "/mnt", "/media"} {
-		if real, err := filepath.EvalSymlinks(hidden); err == nil {
-			hidden = real
-		}
-		below, err := filepath.Rel(hidden, at)
-		if root || hidden != "" && err == nil && filepath.IsLocal(below) {
-			return nil
-		}
-	}
-	return invalid.Errorf("RALPH_APP_PRIVATE_KEY_FILE is %s, which agents that work as this user could read: put the "+
-		"file below %s or /run", file, cmp.Or(home, "HOME"))
+	return keptFromAgents("RALPH_APP_PRIVATE_KEY_FILE", at, root, safetext.Map([]string{home, "/run", "/mnt", "/media"},
+		func(dir string) string {
+			real, err := filepath.EvalSymlinks(dir)
+			if err != nil {
+				return dir
+			}
+			return real
+		})...)
 }

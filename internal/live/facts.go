@@ -91,9 +91,9 @@ func (s Style) head(f Facts) string {
 	if f.Role != "" {
 		parts = append(parts, f.Role)
 	}
-	elapsed := wording.Duration(f.Elapsed.Truncate(time.Second))
+	elapsed := safetext.Duration(f.Elapsed.Truncate(time.Second))
 	if f.Limits.Wall > 0 {
-		elapsed += " of " + wording.Duration(f.Limits.Wall)
+		elapsed += " of " + safetext.Duration(f.Limits.Wall)
 	}
 	return strings.Join(append(parts, elapsed, s.spend(f)), s.mark(" · ", " - "))
 }
@@ -116,12 +116,12 @@ func (s Style) step(f Facts) string {
 	}
 	text := safetext.Inert(f.Step.Name) + s.mark(" · ", " - ") + took(f.Now.Sub(f.Step.Began))
 	if !f.Step.Deadline.IsZero() {
-		text += " of at most " + wording.Duration(f.Step.Deadline.Sub(f.Step.Began))
+		text += " of at most " + safetext.Duration(f.Step.Deadline.Sub(f.Step.Began))
 	}
 	return text
 }
 
-func took(d time.Duration) string { return wording.Duration(max(d, 0).Truncate(time.Second)) }
+func took(d time.Duration) string { return safetext.Duration(max(d, 0).Truncate(time.Second)) }
 
 // checks are ticked off as they run, several in a row.
 func (s Style) checks(f Facts, width, most int) (rows []string) {

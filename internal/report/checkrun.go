@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -137,12 +138,8 @@ func cleanPath(file string) string {
 	file = path.Clean(file)
 	odd := func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar || r == '\\' }
 	switch {
-	case file == "." || file == ".." || strings.HasPrefix(file, "../") || strings.HasPrefix(file, "/"):
-		return ""
-	case len(file) > wording.MaxURL || safetext.Visible(file) != file || strings.ContainsFunc(file, odd) ||
-		strings.Contains(file, ":/"):
-		return ""
-	case file == ".git" || strings.HasPrefix(file, ".git/"):
+	case file == "." || !fs.ValidPath(file), len(file) > wording.MaxURL || safetext.Visible(file) != file || strings.ContainsFunc(file, odd) ||
+		strings.Contains(file, ":/"), strings.HasPrefix(file+"/", ".git/"):
 		return ""
 	}
 	return file

@@ -38,10 +38,10 @@ func (v View) checkTable(it *loop.Iteration, most int) string {
 	}
 	shown, own, took := shownVerdicts(it.Verdicts)
 	rows := safetext.Map(shown, func(c loop.Verdict) []string {
-		return []string{v.Code(c.Check, 80), v.verdict(c), wording.Duration(c.Duration)}
+		return []string{v.Code(c.Check, 80), v.verdict(c), safetext.Duration(c.Duration)}
 	})
 	if own > 0 {
-		rows = append(rows, []string{safetext.Count(own, "check") + " of ralph's own", "✅ pass", wording.Duration(took)})
+		rows = append(rows, []string{safetext.Count(own, "check") + " of ralph's own", "✅ pass", safetext.Duration(took)})
 	}
 	head := wording.Row(wording.JoinedBy(" on ", "check", v.commit(it)), "result", "time")
 	return table(head+"|---|---|--:|\n", rows, most)

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
@@ -42,18 +41,14 @@ func (v View) failedTask(n int, title string) string {
 	if v.local() {
 		branch = v.name(s.Kept().Name(), 120)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "### Task %d: %s\n", n, cmp.Or(v.Text(title, 200), v.Text(s.Start.Task, 60)))
-	fmt.Fprintf(&b, "- Attempts: %s\n", attempts(s))
+	stories := ""
 	if tally := Tally(v.State); tally != "" {
-		fmt.Fprintf(&b, "- Stories: %s\n", tally)
+		stories = "- Stories: " + tally + "\n"
 	}
-	fmt.Fprintf(&b, "- Last gate: %s\n", cmp.Or(v.name(lastGate(s), 80), "none"))
-	fmt.Fprintf(&b, "- Branch: %s\n", cmp.Or(branch, "none"))
-	fmt.Fprintf(&b, "- Error: %s\n", cmp.Or(v.lastError(), "none"))
-	fmt.Fprintf(&b, "- Stuck: %s\n", wording.Stuck(s))
-	fmt.Fprintf(&b, "- Quality warnings: %d\n", len(warnings(s)))
-	return b.String()
+	return fmt.Sprintf("### Task %d: %s\n- Attempts: %s\n%s- Last gate: %s\n- Branch: %s\n- Error: %s\n- Stuck: %s\n"+
+		"- Quality warnings: %d\n", n, cmp.Or(v.Text(title, 200), v.Text(s.Start.Task, 60)), attempts(s), stories,
+		cmp.Or(v.name(lastGate(s), 80), "none"), cmp.Or(branch, "none"), cmp.Or(v.lastError(), "none"), wording.Stuck(s),
+		len(warnings(s)))
 }
 
 func attempts(s loop.State) string { return s.Of(len(s.Iterations)) }

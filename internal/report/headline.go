@@ -12,27 +12,17 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// stateWord is the run's state in one word.
-func stateWord(s loop.State) string {
-	if e := s.End; e != nil {
-		return string(e.Outcome)
-	}
-	return "running"
-}
-
-var signs = map[string]string{
-	"running": "🔄", string(loop.Done): "✅", string(loop.Waiting): "⏸️", string(loop.Interrupted): "⏹️",
-	string(loop.Invalid): "⚠️", string(loop.Refused): "⛔",
-}
+var signs = map[loop.Outcome]string{loop.Done: "✅", loop.Waiting: "⏸️", loop.Interrupted: "⏹️", loop.Invalid: "⚠️",
+	loop.Refused: "⛔"}
 
 func sign(s loop.State) string {
-	if s.Start.DryRun {
+	switch {
+	case s.Start.DryRun:
 		return "🧪"
+	case s.End == nil:
+		return "🔄"
 	}
-	if s, ok := signs[stateWord(s)]; ok {
-		return s
-	}
-	return "❌"
+	return cmp.Or(signs[s.End.Outcome], "❌")
 }
 
 func (v View) runningLine() string {

@@ -30,7 +30,7 @@ func (v View) table(most int, short bool) string {
 	if t := v.State.Turning; t != nil && v.State.End == nil {
 		took := ""
 		if v.Now.After(t.At) {
-			took = wording.Duration(v.Now.Sub(t.At))
+			took = safetext.Duration(v.Now.Sub(t.At))
 		}
 		rows = append(rows, []string{fmt.Sprint(t.Iteration), v.Who(t.Story, t.Role, t.Mode), "⏳ agent works", took})
 	}
@@ -48,7 +48,7 @@ func (v View) columns(short bool) []column {
 		{"#", "--:|", func(it *loop.Iteration) string { return fmt.Sprint(it.N) }},
 		{"for", "---|", func(it *loop.Iteration) string { return v.Who(it.Story, it.Role, it.Mode) }},
 		{"checks", "---|", v.Result},
-		{"time", "--:|", func(it *loop.Iteration) string { return wording.Duration(wording.IterationTime(it)) }},
+		{"time", "--:|", func(it *loop.Iteration) string { return safetext.Duration(wording.IterationTime(it)) }},
 	}
 	if short {
 		return cols
@@ -210,6 +210,6 @@ func (v View) commit(it *loop.Iteration) string {
 
 // spentOn is the time, the money and the tokens of an iteration.
 func (v View) spentOn(it *loop.Iteration) string {
-	return wording.JoinedBy(" · ", wording.Duration(wording.IterationTime(it)), wording.UsageText(wording.Usage(it)),
+	return wording.JoinedBy(" · ", safetext.Duration(wording.IterationTime(it)), wording.UsageText(wording.Usage(it)),
 		wording.AgentUsage(it.Turn))
 }

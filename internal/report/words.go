@@ -90,10 +90,7 @@ func (w Words) fenceAt(s string, findings []loop.Finding, lines int) string {
 
 // quote is foreign Markdown as a block quote of at most most bytes: lists and code keep their shape, the rest is words.
 func (w Words) quote(s string, most int) string {
-	s = w.Clean(s)
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "\n[... the rest was cut: too long ...]"
-	}
+	s = safetext.Truncated(w.Clean(s), most)
 	var b strings.Builder
 	for _, line := range w.quoted(strings.Split(strings.TrimSpace(s), "\n")) {
 		b.WriteString(strings.TrimRight("> "+line, " ") + "\n")
@@ -210,10 +207,7 @@ func redactAll(text string, known *secret.Redactor) string {
 func (w Words) storyID(st plan.Story) string { return cmp.Or(w.name(st.ID, 40), "–") }
 
 // firstLine is the first line of a text that says anything.
-func (w Words) firstLine(text string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return w.Text(first, mostCause)
-}
+func (w Words) firstLine(text string) string { return w.Text(safetext.FirstLine(text), mostCause) }
 
 // mostCause is how many characters of someone else's words a headline has.
 const mostCause = 160

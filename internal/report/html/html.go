@@ -185,7 +185,7 @@ func (v view) facts() (list facts) {
 		list.add("Branch", branch, v.at("tree/"+branch))
 	}
 	list.add("Iterations", s.Of(len(s.Iterations)), "")
-	list.add("Time", wording.Duration(s.At.Sub(s.StartedAt)), "")
+	list.add("Time", safetext.Duration(s.At.Sub(s.StartedAt)), "")
 	if s.Usage.CostUSD > 0 {
 		list.add("Cost", wording.Dollars(s.Usage.CostUSD), "")
 	}

@@ -109,7 +109,7 @@ func (v view) line(it *loop.Iteration) line {
 		what = wording.JoinedBy(", ", what, "after a strategy shift")
 	}
 	result := strings.TrimSpace(signs.Replace(v.InPlain().Result(it)))
-	return line{moodSigns[mood], mood, cmp.Or(what, "turn"), result, wording.Duration(total(it)), wording.Changed(it)}
+	return line{moodSigns[mood], mood, cmp.Or(what, "turn"), result, safetext.Duration(total(it)), wording.Changed(it)}
 }
 
 // signs are those of Markdown: the page has its own, which are in every font.
@@ -144,9 +144,9 @@ func (v view) iterationFacts(it *loop.Iteration) (list facts) {
 	}
 	list.add("Began", stamp(it.At), "")
 	turn, checks, review := parted(it)
-	list.add("Agent", wording.Duration(turn), "")
-	list.add("Checks", wording.Duration(checks), "")
-	list.add("Review", wording.Duration(review), "")
+	list.add("Agent", safetext.Duration(turn), "")
+	list.add("Checks", safetext.Duration(checks), "")
+	list.add("Review", safetext.Duration(review), "")
 	list.add("Spent", wording.UsageText(wording.Usage(it)), "")
 	list.add("Difference", wording.AgentUsage(it.Turn), "")
 	if it.Turn.Tools > 0 {
@@ -230,7 +230,7 @@ func (v view) checks(it *loop.Iteration, whole bool) (list []check, more int) {
 
 func (v view) check(c loop.Verdict, failure *loop.Verdict, whole bool) check {
 	h := check{Word: report.Result(c), Name: v.brief(c.Check, 200), Reason: v.brief(cmp.Or(c.Skipped, c.Reason), 400),
-		Took: wording.Duration(c.Duration), OutputName: "What it printed", Role: v.brief(string(c.Role), 20)}
+		Took: safetext.Duration(c.Duration), OutputName: "What it printed", Role: v.brief(string(c.Role), 20)}
 	h.Mood = map[string]string{"skipped": "wait", "pass": "good", "warning": "warn", "fail": "bad"}[h.Word]
 	switch {
 	case c.Skipped != "":

@@ -75,7 +75,7 @@ func (d Detail) moment(it *loop.Iteration, longest time.Duration) moment {
 		}
 		width := max(int(part.took*1000/longest), 4)
 		m.Spans = append(m.Spans, span{part.kind, x, width})
-		m.Told = wording.JoinedBy(" · ", m.Told, part.told+" "+wording.Duration(part.took))
+		m.Told = wording.JoinedBy(" · ", m.Told, part.told+" "+safetext.Duration(part.took))
 		x += width
 	}
 	return m
@@ -113,7 +113,7 @@ func waited(records []loop.Record) string {
 	if len(records) < 2 {
 		return ""
 	}
-	return wording.Duration(records[1].At.Sub(records[0].At)) + ", "
+	return safetext.Duration(records[1].At.Sub(records[0].At)) + ", "
 }
 
 // resumed says with what another process resumed the run.

@@ -61,7 +61,7 @@ func planText(v report.View, plan plan.Plan, likely, most int, withBlock bool) s
 		"or add lines. A new story is a line such as `- [ ] Greet people by name`; what it must fulfil are lines below it such "+
 		"as `  - an empty name is refused`.", wording.Sentence(v.Offer("approve", "runs the list as it is at that moment"))))
 	if len(plan.VerifyCommands) > 0 {
-		p.Part("**Verified by:** " + planCommands(v, plan.VerifyCommands))
+		p.Part("**Verified by:** " + safetext.FirstN(safetext.Map(plan.VerifyCommands, func(c string) string { return v.Code(c, 100) }), 20))
 	}
 	block := ""
 	if withBlock {
@@ -80,18 +80,6 @@ func planBlock(v report.View, plan plan.Plan) string {
 		return ""
 	}
 	return "```json\n" + strings.TrimRight(content, "\n") + "\n```\n"
-}
-
-func planCommands(v report.View, commands []string) string {
-	var names []string
-	for i, c := range commands {
-		if i == 20 {
-			names = append(names, fmt.Sprintf("%d more", len(commands)-i))
-			break
-		}
-		names = append(names, v.Code(c, 100))
-	}
-	return strings.Join(names, ", ")
 }
 
 // Approved is the plan that a comment holds, as it is.

@@ -15,9 +15,6 @@ import (
 // Clock is a time of day; a report is read on the same day or not at all, the table carries the rest.
 func Clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
 
-// Duration is safetext.Duration.
-func Duration(d time.Duration) string { return safetext.Duration(d) }
-
 // Tokens is a number of tokens in three figures at most.
 func Tokens(n int64) string {
 	switch {

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 func TestUnits(t *testing.T) {
 	for d, want := range map[time.Duration]string{-1: "0s", 400 * time.Millisecond: "0.4s", time.Millisecond: "0.1s",
 		3 * time.Second: "3s", 9970 * time.Millisecond: "10s", 42 * time.Second: "42s", 185 * time.Second: "3m 05s",
 		3725 * time.Second: "1h 02m"} {
-		if got := Duration(d); got != want {
+		if got := safetext.Duration(d); got != want {
 			t.Errorf("duration(%v) = %q, want %q", d, got, want)
 		}
 	}
