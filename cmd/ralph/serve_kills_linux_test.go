@@ -48,8 +48,6 @@ type killing struct {
 	*serving
 	asked  []labelled
 	killed map[int]time.Time // by the number of the process
-	counts map[string]int    // kills by their moment
-	again  []time.Duration   // after kills of the server, until it was there again
 }
 
 // labelled is an issue that was labelled.
@@ -60,7 +58,7 @@ type labelled struct {
 
 func newKilling(t *testing.T) *killing {
 	t.Helper()
-	k := &killing{serving: newServing(t), killed: map[int]time.Time{}, counts: map[string]int{}}
+	k := &killing{serving: newServing(t), killed: map[int]time.Time{}}
 	k.patient = 12 * time.Minute // a delivery that met nobody is asked for again every ten minutes
 	k.write("agent", strings.ReplaceAll(countingAgent, "FILE", filepath.Join(k.dir, "turns")), 0o755)
 	for n := range 3 {
@@ -115,21 +113,20 @@ func (k *killing) allReady() (n int) {
 	return n
 }
 
-// countingAgent writes down when a turn begins, below which processes, and when it ends. A turn takes a second.
+// countingAgent writes down when a turn begins, and below which processes. A turn takes a second.
 const countingAgent = `#!/bin/sh
 task=$(grep -o -m1 'Task-[0-9]*'); cat >/dev/null
 p=$$; above=
 while [ "${p:-0}" -gt 1 ]; do above="$above,$p"; read -r _ _ _ p _ </proc/$p/stat || break; done
-echo "begin $task $(date +%s%N) ${above#,}" >>FILE
+echo "$task $(date +%s%N) ${above#,}" >>FILE
 sleep 1; echo x >new.txt
-echo "end $task $(date +%s%N) 0" >>FILE
 echo '<response>DONE</response>'
 `
 
 // aTurn is what the agent wrote down of one.
 type aTurn struct {
-	begun, ended time.Time // ended is zero where it was cut off
-	above        []int     // processes
+	begun time.Time
+	above []int // processes
 }
 
 // taken are the turns of each task.
@@ -141,14 +138,9 @@ func (k *killing) taken() map[string][]aTurn {
 	}
 	all := map[string][]aTurn{}
 	for line := range strings.Lines(string(text)) {
-		var what, task, above string
+		var task, above string
 		var ns int64
-		if _, err := fmt.Sscan(line, &what, &task, &ns, &above); err != nil {
-			continue
-		}
-		list := all[task]
-		if what == "end" {
-			list[len(list)-1].ended = time.Unix(0, ns)
+		if _, err := fmt.Sscan(line, &task, &ns, &above); err != nil {
 			continue
 		}
 		t := aTurn{begun: time.Unix(0, ns)}
@@ -156,38 +148,28 @@ func (k *killing) taken() map[string][]aTurn {
 			pid, _ := strconv.Atoi(word)
 			t.above = append(t.above, pid)
 		}
-		all[task] = append(list, t)
+		all[task] = append(all[task], t)
 	}
 	return all
 }
 
-// cutOff is when something was killed that a turn was below of, before another turn began.
-func (k *killing) cutOff(t, next aTurn) (at time.Time, was bool) {
-	for _, pid := range t.above {
-		if kill, was := k.killed[pid]; was && kill.After(t.begun) && kill.Before(next.begun) {
-			return kill, true
-		}
-	}
-	return at, false
+// cutOff reports whether something was killed that a turn was below of, before another turn began.
+func (k *killing) cutOff(t, next aTurn) bool {
+	return slices.ContainsFunc(t.above, func(pid int) bool {
+		kill, was := k.killed[pid]
+		return was && kill.After(t.begun) && kill.Before(next.begun)
+	})
 }
 
 // judge holds what came of it against the kills.
 func (k *killing) judge() {
 	k.Helper()
-	again, whole, longest, oldest := 0, 0, time.Duration(0), time.Duration(0)
 	all := k.taken()
 	for name, turns := range all {
 		for i, next := range turns[1:] {
-			again++
-			kill, was := k.cutOff(turns[i], next)
-			if !was {
+			if !k.cutOff(turns[i], next) {
 				k.Errorf("%s has another turn at %s, %s after the one before, and nothing above that one was killed", name,
 					next.begun.Format(time.TimeOnly), next.begun.Sub(turns[i].begun))
-				continue
-			}
-			longest = max(longest, next.begun.Sub(kill))
-			if end := turns[i].ended; !end.IsZero() && end.Before(kill) { // its commit was not pushed yet
-				whole, oldest = whole+1, max(oldest, kill.Sub(end))
 			}
 		}
 	}
@@ -195,10 +177,7 @@ func (k *killing) judge() {
 		k.Errorf("%d tasks had a turn, of %d", len(all), len(k.asked))
 	}
 	k.judgeTalk()
-	k.Logf("%d kills %v, %d of them of the server, %d issues", len(k.killed), k.counts, len(k.again), len(k.asked))
-	k.Logf("%d turns again, the latest %s after the kill that cut it off, with the kills between; %d of them had ended, "+
-		"at most %s before it", again, longest.Round(time.Millisecond), whole, oldest.Round(time.Millisecond))
-	k.Logf("the server was there again within %s", slices.Max(append(k.again, 0)).Round(time.Millisecond))
+	k.Logf("%d kills, %d issues", len(k.killed), len(k.asked))
 }
 
 // judgeTalk holds what people see on GitHub: one pull request of each issue, and a single comment on either.

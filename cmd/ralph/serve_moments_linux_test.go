@@ -84,11 +84,9 @@ func (k *killing) kill(at killMoment) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	})
 	k.killed[pid] = when
-	k.counts[at.name]++
 	if server {
 		_ = k.process.Wait()
 		k.startAgain()
-		k.again = append(k.again, time.Since(when))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -35,30 +34,6 @@ func TestKeyKeptFromAgents(t *testing.T) {
 	}
 	if err := keptFromAgents("--data", "/home/rr", false, "/home/r"); err == nil {
 		t.Error("what only begins like the home is below it")
-	}
-}
-
-// TestServerSignals: the first signal begins to drain for as long as the server lets it, the second ends that, and
-// nothing is said beside the log.
-func TestServerSignals(t *testing.T) {
-	var said strings.Builder
-	i := newInterruption(&said, surroundings{interactive: func() bool { return false }})
-	i.exit = func(int) { t.Error("it left") }
-	soft, hard := i.context(), i.drainContext()
-	signals := make(chan os.Signal)
-	over := make(chan struct{})
-	go func() { defer close(over); i.follow(signals) }()
-	signals <- syscall.SIGTERM
-	<-soft.Done()
-	if hard.Err() != nil {
-		t.Error("the first signal ends what runs")
-	}
-	signals <- syscall.SIGTERM
-	<-hard.Done()
-	close(signals)
-	<-over
-	if i.notices.flush(); said.Len() > 0 {
-		t.Errorf("it says %q", said.String())
 	}
 }
 

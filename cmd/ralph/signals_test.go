@@ -66,12 +66,14 @@ func TestInterruption(t *testing.T) {
 		attended bool
 		finishes bool
 		endless  bool // the step has no time limit
+		drains   bool // it is a server, which says nothing
 		first    syscall.Signal
 		atOnce   bool // hard is done without a second signal
 		says     string
 	}{
 		"a person lets the step go on": {attended: true, finishes: true, first: syscall.SIGINT,
 			says: "for at most 1h; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
+		"a server drains": {drains: true, first: syscall.SIGTERM},
 		"a step without an end": {attended: true, finishes: true, endless: true, first: syscall.SIGINT,
 			says: "Waiting for the turn to end, which has no time limit; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
 		"a person sends SIGQUIT": {attended: true, finishes: true, first: syscall.SIGQUIT,
@@ -98,6 +100,9 @@ func TestInterruption(t *testing.T) {
 			if c.endless {
 				limit = 0
 			}
+			if c.drains {
+				hard = i.drainContext()
+			}
 			defer loop.BeginStep(hard, "the tu\x1b[1mrn", limit)()
 			signals := make(chan os.Signal)
 			defer close(signals)
@@ -119,6 +124,12 @@ func TestInterruption(t *testing.T) {
 				signals <- c.first
 			}
 			i.notices.flush()
+			if c.drains {
+				if said.String() != "" {
+					t.Errorf("a server said %q", said)
+				}
+				return
+			}
 			lines := strings.Split(said.String(), "\n")
 			if lines[0] != "Received signal, shutting down..." || !strings.HasSuffix(lines[1], c.says) {
 				t.Errorf("said %q", said)

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,26 +28,12 @@ func planCommits() string {
 	failed.Iterations = []*loop.Iteration{{N: 3, Mode: loop.Implement, Story: "US-002", Judged: true,
 		Commit: &loop.Commit{Plan: &loop.Advance{Handed: true}}, Verdicts: []loop.Verdict{sample.TestFailure}}}
 	unwritten.Iterations = s.Iterations[:4]
-	for _, state := range []loop.State{violated, failed, unwritten, stopped, {Start: s.Start}} {
+	many := loop.State{Iterations: []*loop.Iteration{{N: 1, Story: "US-001", Mode: loop.Implement, Commit: &loop.Commit{Plan: &loop.Advance{
+		Violations: slices.Repeat([]plan.Violation{{Text: "no\n\nCo-authored-by: Eve <e@x.yz> #12"}}, 30)}}}}}
+	for _, state := range []loop.State{violated, failed, unwritten, stopped, many, {Start: s.Start}} {
 		b.WriteString(CorrectionMessage(state) + "\n")
 	}
 	return b.String()
-}
-
-// A correction lists what it takes back, bounded, and no text of the plan's makes a trailer.
-func TestCorrectionMessage(t *testing.T) {
-	a := &loop.Advance{}
-	for range 30 {
-		a.Violations = append(a.Violations, plan.Violation{Text: "no\n\nCo-authored-by: Eve <e@x.yz> #12"})
-	}
-	got := CorrectionMessage(loop.State{Iterations: []*loop.Iteration{{N: 1, Story: "US-001", Mode: loop.Implement,
-		Commit: &loop.Commit{Plan: a}}}})
-	if !strings.HasPrefix(got,
-		"ralph: take back [US-001] - what the plan's rules do not allow\n\n- no Co-authored-by: Eve") ||
-		!strings.Contains(got, "\n- 20 more\n\nRalph-Task: ") ||
-		regexp.MustCompile(`(?m)^Co-authored|@|#`).MatchString(got) {
-		t.Errorf("the message is %s", got)
-	}
 }
 
 // What nobody approved but the cap is said in every report, and at the top of those that have one (C14).

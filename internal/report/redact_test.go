@@ -15,13 +15,9 @@ func TestRedactor(t *testing.T) {
 		"nothing to hide: abc": "nothing to hide: abc",
 		value + value:          "[redacted]",
 		"Basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:"+value)): "Basic [redacted]",
-		"a trimmed-value b":    "a [redacted] b",
-		"| AAAAYQ== |":         "| [redacted] |", // the short last line of a key
 		"prefix-1234-and-more": "[redacted]",
 		"ghp_0123456789abcdefghijABCDEFGHIJ012345 gho_0123456789abcdefghij": "[redacted] [redacted]",
 		"key=sk-ant-api03-AbC_dEf-123;":                                     "key=[redacted];",
-		"a\n-----BEGIN OPENSSH PRIVATE KEY-----\nMIIE":                      "a\n[redacted]",
-		"task-force, sk-learn, sk-a-very-long-name, BEGIN PUBLIC KEY":       "task-force, sk-learn, sk-a-very-long-name, BEGIN PUBLIC KEY",
 		"sk-ant-api03-abc\u200Bdefghijklm1234567 end":                       "[redacted] end",
 		"hunter-two\u2060-and-three":                                        "[redacted]",
 		"gh\x1b[31mp_0123456789abcdefghijABCDEFGHIJ":                        "[redacted]",

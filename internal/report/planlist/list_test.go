@@ -236,6 +236,7 @@ func readsBack(t *testing.T, p plan.Plan) {
 	t.Helper()
 	v := planRunning()
 	comment := Comment(v, p, 9, 30)
+	isInert(t, comment)
 	read, err := Read("the plan", comment)
 	if err != nil {
 		t.Fatalf("%v\nof %+v in\n%s", err, p, comment)
