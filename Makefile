@@ -42,7 +42,7 @@ every: ## run every fault, every kill, every story and every judged piece of wor
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m ./internal/git ./internal/check ./internal/proc ./internal/files
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run 'TestRalphOnRalph|TestExamplesOfContributing' ./internal
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m -parallel 4 ./internal/judged
-	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 90m -parallel 4 -skip 'TestServe(KeepsPace|HoldsWaitingRuns|WorksAtOnce)' ./cmd/ralph
+	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 90m -parallel 4 ./cmd/ralph
 
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT) ## lint; fetches the linter once
 	$< run
