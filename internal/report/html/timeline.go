@@ -14,8 +14,8 @@ import (
 
 // timeline is how the run went: a bar for each iteration, as long as it took, and what happened in between.
 type timeline struct {
-	Earlier, Rows []moment // Earlier is folded
-	Hidden        string   // one sentence on the rows that are left out
+	Rows   []moment
+	Hidden string // one sentence on the rows that are left out
 }
 
 // moment is a row of the timeline: an iteration, or something that happened between two.
@@ -35,29 +35,21 @@ type span struct {
 	X, Width int
 }
 
-// The timeline shows its end, folds what is before it, and is bounded.
-const (
-	mostMoments = 400
-	lastMoments = 40
-)
+// mostMoments is how many rows the timeline shows: its end.
+const mostMoments = 100
 
 func (d Detail) timeline(its []*loop.Iteration) (t timeline) {
 	longest := time.Millisecond
 	for _, it := range its {
 		longest = max(longest, total(it))
 	}
-	notes := d.between()
-	// first, so that they are before what begins at the same time
-	t.Rows = append(t.Rows, notes[max(0, len(notes)-mostMoments):]...)
-	for _, it := range its[max(0, len(its)-mostMoments):] {
+	t.Rows = d.between() // first, so that they are before what begins at the same time
+	for _, it := range its {
 		t.Rows = append(t.Rows, d.moment(it, longest))
 	}
 	slices.SortStableFunc(t.Rows, func(a, b moment) int { return a.at.Compare(b.at) })
-	if early := len(t.Rows) - lastMoments; early > 0 {
-		t.Earlier, t.Rows = t.Rows[:early], t.Rows[early:]
-	}
-	if hidden := len(its) - mostMoments; hidden > 0 {
-		t.Hidden = fmt.Sprintf("%s not shown.", safetext.Count(hidden, "earlier iteration"))
+	if hidden := len(t.Rows) - mostMoments; hidden > 0 {
+		t.Hidden, t.Rows = safetext.Count(hidden, "earlier row")+" not shown.", t.Rows[hidden:]
 	}
 	return t
 }
