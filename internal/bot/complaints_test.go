@@ -52,17 +52,3 @@ func TestAgentReadsWhatWasMeant(t *testing.T) {
 		})
 	}
 }
-
-// TestOnlyDoneIsSuccess: of all outcomes one makes the check green that says so, and those that are nobody's fault are
-// neutral.
-func TestOnlyDoneIsSuccess(t *testing.T) {
-	for outcome, want := range map[loop.Outcome]string{
-		loop.Done: "success", loop.Capped: "failure", loop.Stuck: "failure", loop.Timeout: "failure", loop.Budget: "failure",
-		loop.Invalid: "failure",
-		loop.Failed:  "failure", loop.Waiting: "neutral", loop.Refused: "neutral", loop.Interrupted: "cancelled", "": "",
-	} {
-		if got := conclusion(outcome); got != want {
-			t.Errorf("%q concludes as %q, want %q", outcome, got, want)
-		}
-	}
-}

@@ -1,32 +1,19 @@
 package bot
 
 import (
+	"cmp"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
 )
-
-// conclusions are what the job shows for an outcome (DESIGN's table of outcomes).
-var conclusions = map[loop.Outcome]string{
-	loop.Done: "success", loop.Waiting: "neutral", loop.Refused: "neutral", loop.Interrupted: "cancelled", "": "",
-}
-
-func conclusion(o loop.Outcome) string {
-	if c, ok := conclusions[o]; ok {
-		return c
-	}
-	return "failure"
-}
 
 // reportDir is in the workspace, where later steps find it.
 func (a *Action) reportDir(run string) string {
-	dir := a.Env.Workspace
-	if dir == "" {
-		dir = a.Env.RunnerTemp
-	}
+	dir := cmp.Or(a.Env.Workspace, a.Env.RunnerTemp)
 	if dir == "" {
 		return ""
 	}
@@ -43,7 +30,7 @@ func WrongInputs(runner *actions.Runner, err error) error {
 func outputsOf(result loop.Result, file string) map[string]string {
 	s := result.State
 	values := map[string]string{
-		"conclusion": conclusion(result.Outcome), "outcome": string(result.Outcome),
+		"conclusion": report.Conclusion(result.Outcome), "outcome": string(result.Outcome),
 		"branch_name": branchOutput(s.Branch().Name()), "iterations": strconv.Itoa(len(s.Iterations)),
 		"total_cost_usd": strconv.FormatFloat(s.Usage.CostUSD, 'f', 4, 64),
 		"input_tokens":   strconv.FormatInt(s.Usage.Input, 10), "output_tokens": strconv.FormatInt(s.Usage.Output, 10),

@@ -41,6 +41,14 @@ var conclusions = map[loop.Outcome]string{
 	loop.Done: "success", loop.Waiting: "neutral", loop.Refused: "neutral", loop.Interrupted: "cancelled",
 }
 
+// Conclusion is GitHub's word for an outcome, such as "success"; empty without one.
+func Conclusion(o loop.Outcome) string {
+	if o == "" {
+		return ""
+	}
+	return cmp.Or(conclusions[o], "failure")
+}
+
 // CheckRunOf shows a run as a check run, with the places that the failing checks of its newest iteration name.
 func CheckRunOf(v View) CheckRun {
 	out := CheckRun{
@@ -51,7 +59,7 @@ func CheckRunOf(v View) CheckRun {
 		Annotations: v.annotations(),
 	}
 	if e := v.State.End; e != nil {
-		out.Conclusion = cmp.Or(conclusions[e.Outcome], "failure")
+		out.Conclusion = Conclusion(e.Outcome)
 	}
 	return out
 }
