@@ -53,13 +53,8 @@ type Message struct {
 
 // plain is the message for people: a title, why, and where to look.
 func (m Message) plain() string {
-	lines := []string{m.Title}
-	for _, line := range []string{m.Text, m.PullRequest, m.Page} {
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n")
+	lines := []string{m.Title, m.Text, m.PullRequest, m.Page}
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return line == "" }), "\n")
 }
 
 // Place is somewhere to tell.
@@ -141,7 +136,7 @@ func (p Place) send(ctx context.Context, m Message) error {
 // service speaks to a chat, a mail server or the like.
 func (p Place) service(scheme string, m Message) error {
 	service, err := reach(p.address)
-	if err != nil { // its errors show parts of the address
+	if err != nil { // which shows parts of the address
 		return fmt.Errorf("%s:// is no service that is known, or its address is not complete; docs/reports.md has the "+
 			"services, and https://shoutrrr.nickfedor.com their addresses", scheme)
 	}
@@ -199,24 +194,15 @@ func (p Place) command(ctx context.Context, m Message, env []string) error {
 	return nil
 }
 
-// named is the service of a scheme, not set up yet; nil: unknown. All services of the library would make the
-// binary half a megabyte larger: these are the ones that docs/reports.md names.
-func named(scheme string) types.Service {
-	switch scheme {
-	case "discord":
-		return &discord.Service{}
-	case "ntfy":
-		return &ntfy.Service{}
-	case "slack":
-		return &slack.Service{}
-	case "smtp":
-		return &smtp.Service{}
-	case "teams":
-		return &teams.Service{}
-	case "telegram":
-		return &telegram.Service{}
-	}
-	return nil
+// services make those of each scheme, not set up yet. All services of the library would make the binary half a megabyte
+// larger: these are the ones that docs/reports.md names.
+var services = map[string]func() types.Service{
+	"discord":  func() types.Service { return &discord.Service{} },
+	"ntfy":     func() types.Service { return &ntfy.Service{} },
+	"slack":    func() types.Service { return &slack.Service{} },
+	"smtp":     func() types.Service { return &smtp.Service{} },
+	"teams":    func() types.Service { return &teams.Service{} },
+	"telegram": func() types.Service { return &telegram.Service{} },
 }
 
 // reach is the service of an address such as slack://…, ready to send. Its errors may show parts of the address.
@@ -225,9 +211,10 @@ func reach(address string) (types.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	service := named(u.Scheme)
-	if service == nil {
+	made := services[u.Scheme]
+	if made == nil {
 		return nil, errors.New("no service has this name")
 	}
+	service := made()
 	return service, service.Initialize(u, nil)
 }
