@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -86,10 +87,7 @@ func (a *Action) event() (event.Event, error) {
 }
 
 func (a *Action) connect(ctx context.Context, ev event.Event) (*github.Client, error) {
-	token := a.Inputs.GitHubToken
-	if token == "" {
-		token = a.Env.Token
-	}
+	token := cmp.Or(a.Inputs.GitHubToken, a.Env.Token)
 	options := github.Options{
 		Server: github.Server{APIURL: a.Env.APIURL, Log: a.log}, GraphQLURL: a.Env.GraphQLURL, Repo: ev.Repo, Token: token,
 		AppID: a.Inputs.AppID, AppKey: []byte(a.Inputs.AppPrivateKey), DryRun: a.Inputs.DryRun,

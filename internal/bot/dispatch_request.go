@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,10 +73,7 @@ func (a *Action) requested(ctx context.Context, dispatched event.Event) (ev even
 // starter is the user who, with the requester, needs permission: the one who dispatched the workflow or runs its job
 // again, unless that is an App.
 func starter(dispatched event.Event, attempt int) string {
-	who := dispatched.TriggeringActor
-	if who == "" {
-		who = dispatched.Sender.Login
-	}
+	who := cmp.Or(dispatched.TriggeringActor, dispatched.Sender.Login)
 	app := dispatched.Sender.Bot || strings.HasSuffix(dispatched.Sender.Login, "[bot]")
 	if attempt <= 1 && app && slices.Contains([]string{"", dispatched.Sender.Login}, dispatched.TriggeringActor) {
 		return ""

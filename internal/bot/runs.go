@@ -62,24 +62,20 @@ func (a *Action) recorded(ctx context.Context) ([]loop.State, error) {
 // orphan is the request to continue with a run: it was authorized when it began, and only people who may write can have
 // changed its record.
 func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (event.Request, event.Facts, bool) {
+	var facts event.Facts
 	issue, err := a.github.Issue(ctx, s.Start.Issue)
+	switch {
+	case err != nil:
+	case issue.Closed:
+		err = fmt.Errorf("issue #%d is closed", issue.Number)
+	case a.endShown(ctx, issue, s):
+		err = fmt.Errorf("its run %s has failed and could not record that; %s retry resumes it", s.Start.Run, a.rules.TriggerPhrase)
+	default:
+		ev.Issue, ev.At = issue, s.StartedAt
+		ev, facts, err = a.github.Gather(ctx, ev)
+	}
 	if err != nil {
 		a.log("%s is skipped: %v", s.Start.Task, err)
-		return event.Request{}, event.Facts{}, false
-	}
-	if issue.Closed {
-		a.log("%s is skipped: issue #%d is closed", s.Start.Task, issue.Number)
-		return event.Request{}, event.Facts{}, false
-	}
-	if a.endShown(ctx, issue, s) {
-		a.log("%s is skipped: its run %s has failed and could not record that; %s retry resumes it", s.Start.Task,
-			s.Start.Run, a.rules.TriggerPhrase)
-		return event.Request{}, event.Facts{}, false
-	}
-	ev.Issue, ev.At = issue, s.StartedAt
-	ev, facts, err := a.github.Gather(ctx, ev)
-	if err != nil {
-		a.log("%s is skipped: %v", ev, err)
 	}
 	return event.Request{Command: event.Command{Verb: event.Run}, Event: ev}, facts, err == nil
 }

@@ -71,22 +71,6 @@ func (s *secrets) hide(values ...string) {
 	s.redact = report.Redactor(s.values)
 }
 
-// shown is who shows the run besides GitHub.
-func (s *Server) shown() engine.Shown {
-	if s == nil {
-		return engine.Shown{}
-	}
-	return s.Shown
-}
-
-// layers are the settings below the repository's own.
-func (s *Server) layers() []config.Layer {
-	if s == nil {
-		return nil
-	}
-	return append([]config.Layer(nil), s.Layers...)
-}
-
 // watchStop tells the run when the server says that it shall stop.
 func (s *Server) watchStop(running context.Context, p *lease.Heartbeat) {
 	select {

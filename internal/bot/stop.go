@@ -48,6 +48,7 @@ func (a *Action) tidy(ctx context.Context, ev event.Event, d event.Decision) (lo
 
 // whoStops says who wants a run to stop, and by what.
 func whoStops(ev event.Event) (by, why string) {
+	why = "asked to stop"
 	switch {
 	case ev.Kind == event.Closed && (ev.On != 0 || ev.Issue != nil && ev.Issue.Pull):
 		why = "pull request closed"
@@ -55,9 +56,6 @@ func whoStops(ev event.Event) (by, why string) {
 		why = "issue closed"
 	case ev.Kind == event.Unlabeled:
 		why = takenOff(ev.Label)
-	}
-	if why == "" {
-		why = "asked to stop"
 	}
 	return ev.Sender.Login, why
 }

@@ -99,16 +99,11 @@ func (a *Action) List(ctx context.Context) ([]byte, error) {
 		return nil, invalid.Errorf("GITHUB_REPOSITORY is not set; ralph sweep runs in a workflow, or with " +
 			"GITHUB_REPOSITORY=owner/name and GITHUB_TOKEN")
 	}
-	ev := event.Event{Kind: event.Scheduled, Name: "sweep", Repo: event.Repo{Owner: owner, Name: name}, At: a.Clock()}
-	var err error
-	if a.github, err = a.connect(ctx, ev); err != nil {
+	r := Reads{Event: event.Event{Kind: event.Scheduled, Name: "sweep", Repo: event.Repo{Owner: owner, Name: name}, At: a.Clock()}}
+	if err := (jobReader{a}).facts(ctx, &r); err != nil {
 		return nil, err
 	}
-	ev, facts, err := a.github.Gather(ctx, ev)
-	if err != nil {
-		return nil, err
-	}
-	return a.list(ctx, ev, facts)
+	return a.list(ctx, r.Event, r.Facts)
 }
 
 func (a *Action) list(ctx context.Context, ev event.Event, facts event.Facts) ([]byte, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -57,7 +58,7 @@ func (w workplace) prepare(ctx context.Context) (at site, err error) {
 	keys := engine.AgentKeys(w.Parent, map[string]string{
 		"ANTHROPIC_API_KEY": w.Inputs.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN": w.Inputs.ClaudeCodeOAuthToken,
 		"OPENAI_API_KEY": w.Inputs.OpenAIAPIKey, "GEMINI_API_KEY": w.Inputs.GeminiAPIKey})
-	return site{
+	at = site{
 		Place: engine.Place{
 			Workspace: tree, Tree: tree, JudgeName: w.Env.Repository, Scratch: w.root, Caches: filepath.Join(w.root, "caches"), Logs: filepath.Join(w.root, "logs"),
 			InJob: true, LastCommit: w.patience(), InstallSandbox: w.Inputs.InstallSandbox && w.Runner.Inside(),
@@ -65,9 +66,12 @@ func (w workplace) prepare(ctx context.Context) (at site, err error) {
 		Identity: engine.Identity{User: user, Home: home, Parent: w.Parent, Keys: keys, Host: w.host()},
 		Output: engine.Output{
 			Console: engine.RedactingWriter{To: w.Runner.Console(), Redact: w.redact}, Format: format, Groups: w.Runner, Redact: w.redact, Clock: w.Clock, Log: w.log,
-			Shown: w.Server.shown(),
 		},
-	}, nil
+	}
+	if w.Server != nil {
+		at.Shown = w.Server.Shown
+	}
+	return at, nil
 }
 
 // jobDir makes the directory that everything of this job is in.
@@ -103,10 +107,7 @@ func (w workplace) user() (as *proc.User, home string, err error) {
 		w.warn("hiding our environment from the agent", proc.HideSelf())
 		return nil, "", nil
 	}
-	if name == "" {
-		name = "65534:65534"
-	}
-	as, err = proc.LookupUser(name)
+	as, err = proc.LookupUser(cmp.Or(name, "65534:65534"))
 	if err != nil {
 		return nil, "", invalid.Errorf("RALPH_AGENT_USER: %w; name a user that exists", err)
 	}
@@ -190,15 +191,14 @@ func (a *Action) readSettings(ctx context.Context, tree *git.Tree) (config.Setti
 
 // settingsWith are the settings with those of a file, if there is one, within what a server allows.
 func (a *Action) settingsWith(content []byte, ok bool) (config.Settings, error) {
-	layers := a.Server.layers()
+	layers := a.Inputs.Layers()
 	if ok {
-		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: content})
+		layers = append([]config.Layer{{Name: config.SettingsFile, JSON: content}}, layers...)
 	}
-	layers = append(layers, a.Inputs.Layers()...)
 	if a.Server == nil {
 		return config.Load(layers...)
 	}
-	asked, err := config.Explain(layers...)
+	asked, err := config.Explain(slices.Concat(a.Server.Layers, layers)...)
 	if err != nil {
 		return config.Settings{}, err
 	}

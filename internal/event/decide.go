@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,10 +44,7 @@ func Decide(r Request, at RunStatus, rules Rules) Decision {
 
 // asking is the row's name; a request that Read did not make is one by its verb.
 func (r Request) asking() Trigger {
-	asking := r.Asking
-	if asking == "" {
-		asking = commanded(r.Command)
-	}
+	asking := cmp.Or(r.Asking, commanded(r.Command))
 	if asking == ByFix && r.Event.On == 0 && r.Pull == 0 && (r.Event.Issue == nil || !r.Event.Issue.Pull) {
 		return ByFixNowhere
 	}

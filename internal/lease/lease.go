@@ -2,6 +2,7 @@ package lease
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,14 +58,7 @@ type Stop struct {
 }
 
 func (s Stop) String() string {
-	by, why := s.By, s.Why
-	if by == "" {
-		by = "somebody"
-	}
-	if why == "" {
-		why = "asked to stop"
-	}
-	return why + " by " + by
+	return cmp.Or(s.Why, "asked to stop") + " by " + cmp.Or(s.By, "somebody")
 }
 
 // Ends is from when on another process may take the lease over.
@@ -220,22 +214,26 @@ func plainText(s string) string {
 // nameText is a plain text of nothing but words: it goes into answers to people, and cannot mention, link or mark
 // anything up there.
 func nameText(s string) string {
-	return plainText(strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ,-()…\n\t", r) {
-			return r
-		}
-		return -1
-	}, s))
+	return plainText(only(s, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ,-()…\n\t", r)
+	}))
 }
 
 // loginText is what can be a login.
 func loginText(s string) string {
-	return plainText(strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("-_[]…", r) {
+	return plainText(only(s, func(r rune) bool {
+		return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("-_[]…", r)
+	}))
+}
+
+// only is a text without the characters that do not fit.
+func only(s string, fits func(rune) bool) string {
+	return strings.Map(func(r rune) rune {
+		if fits(r) {
 			return r
 		}
 		return -1
-	}, s))
+	}, s)
 }
 
 // webAddress is an address that may be shown as a link, or nothing.

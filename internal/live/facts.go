@@ -2,6 +2,7 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -99,10 +100,7 @@ func (s Style) head(f Facts) string {
 }
 
 func (s Style) spend(f Facts) string {
-	text := wording.UsageText(f.Usage)
-	if text == "" {
-		text = "nothing spent yet"
-	}
+	text := cmp.Or(wording.UsageText(f.Usage), "nothing spent yet")
 	if most := f.Limits.CostUSD; most > 0 {
 		text += " of " + wording.Dollars(most)
 	}
