@@ -42,7 +42,7 @@ func (a *Action) DryRun(ctx context.Context, dir string) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
-	d, err := a.decide(ctx, previewReader{jobReader{a}, dir}, ev)
+	d, err := a.decide(ctx, previewReader{jobReader{a}, dir}, ev, a.Env.RunAttempt)
 	if ctx.Err() != nil || invalid.Is(err) {
 		return Preview{}, errors.Join(err, ctx.Err())
 	}

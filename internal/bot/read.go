@@ -17,8 +17,8 @@ type reader interface {
 }
 
 // decide reads only what the decision needs from GitHub and the remote.
-func (a *Action) decide(ctx context.Context, from reader, ev event.Event) (Decision, error) {
-	r := Reads{Event: ev, Rules: a.rules, Job: Job{Attempt: int64(a.Env.RunAttempt), URL: a.runURL(), Owner: a.owner(),
+func (a *Action) decide(ctx context.Context, from reader, ev event.Event, attempt int) (Decision, error) {
+	r := Reads{Event: ev, Rules: a.rules, Job: Job{Attempt: int64(attempt), URL: a.runURL(), Owner: a.owner(),
 		Now: a.Clock(), Served: a.Server != nil}}
 	for {
 		var err error

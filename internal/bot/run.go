@@ -32,7 +32,7 @@ func (a *Action) run(ctx context.Context) (loop.Result, error) {
 	if refusal != nil {
 		return a.to(ev).refuse(ctx, refusal)
 	}
-	d, err := a.decide(ctx, jobReader{a}, ev) // the requester, the permissions, the run: every read, once
+	d, err := a.decide(ctx, jobReader{a}, ev, a.Env.RunAttempt) // the requester, the permissions, the run: every read, once
 	if err != nil {
 		return a.notDecided(ctx, ev, err)
 	}

@@ -275,17 +275,17 @@ func (s *sweep) labeled(ctx context.Context, yield func(pending, error) bool) bo
 			if !s.wants(issue.Number) || ctx.Err() != nil {
 				continue
 			}
-			request, facts, err := s.queued(ctx, issue, label)
+			d, err := s.queued(ctx, issue, label)
 			if err != nil {
 				s.log("issue #%d is skipped: %v", issue.Number, err)
 				continue
 			}
 			work := s.work
-			if request.Verb == event.Plan {
+			if d.Step == DerivePlan {
 				work = s.plan
 			}
-			if !yield(pending{request, "it waits with the label " + label,
-				func(ctx context.Context) (loop.Result, error) { return work(ctx, request, facts) }}, nil) {
+			if !yield(pending{d.Request, "it waits with the label " + label,
+				func(ctx context.Context) (loop.Result, error) { return work(ctx, d.Request, d.Facts) }}, nil) {
 				return false
 			}
 		}
@@ -293,43 +293,32 @@ func (s *sweep) labeled(ctx context.Context, yield func(pending, error) bool) bo
 	return true
 }
 
-// queued is the request of a label, as if its event had just arrived. The error says why it does not count: if the issue
+// queued is what is decided on a label, as if its event had just arrived. The error says why it does not count: if the issue
 // was edited after it was labeled, the text that was requested no longer exists.
-func (s *sweep) queued(ctx context.Context, issue event.Issue, label string) (event.Request, event.Facts, error) {
-	none := func(err error) (event.Request, event.Facts, error) { return event.Request{}, event.Facts{}, err }
+func (s *sweep) queued(ctx context.Context, issue event.Issue, label string) (d Decision, err error) {
 	labeller, at, err := s.github.LabelChanged(ctx, issue.Number, event.Labeled, label)
 	if err != nil {
-		return none(err)
+		return d, err
 	}
 	if label == s.rules.TriggerLabel &&
 		slices.ContainsFunc(s.runs, func(r loop.State) bool { return r.Start.Issue == issue.Number && begunSince(r, at) }) {
-		return none(errors.New("a run has begun since it was labelled, and could not take the label off"))
+		return d, errors.New("a run has begun since it was labelled, and could not take the label off")
 	}
 	edited, err := s.github.LastEdited(ctx, issue.Number)
 	if err != nil {
-		return none(err)
+		return d, err
 	}
 	if edited.After(at) {
-		return none(errors.New("its text was edited after it was labelled; take the label off and put it on again"))
+		return d, errors.New("its text was edited after it was labelled; take the label off and put it on again")
 	}
-	request, skip, err := event.Read(event.Event{
+	d, err = s.decide(ctx, jobReader{s.Action}, event.Event{
 		Kind: event.Labeled, Name: "issues.labeled (swept)", Repo: s.ev.Repo, Sender: event.Actor{Login: labeller},
 		At: at, Label: label, Issue: &issue,
-	}, s.rules)
-	if skip != nil || err != nil {
-		return none(fmt.Errorf("%v", skip))
+	}, 1)
+	if err == nil && d.Step != Work && d.Step != DerivePlan {
+		err = errors.New(d.Why)
 	}
-	var facts event.Facts
-	if request.Event, facts, err = s.github.Gather(ctx, request.Event); err != nil {
-		return none(err)
-	}
-	if why, withdrawn := facts.Withdrawn(request.Event); withdrawn {
-		return none(errors.New(why))
-	}
-	if refusal := event.Authorise(request.Event, facts, s.rules); refusal != nil {
-		return none(errors.New(refusal.Reason))
-	}
-	return request, facts, nil
+	return d, err
 }
 
 // plans are the plan files of the settings that are not complete and that no process works on. If the last run of one has
