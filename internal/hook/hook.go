@@ -115,13 +115,23 @@ func (a Answer) JSON() []byte {
 	if a == (Answer{}) {
 		return nil
 	}
+	text, err := encoded(a, "", "")
+	if err != nil {
+		panic(err) // strings alone
+	}
+	return append(text, '\n')
+}
+
+// encoded is a value as JSON whose < and > stay as they are.
+func encoded(value any, prefix, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(a); err != nil {
-		panic(err) // strings alone
+	e.SetIndent(prefix, indent)
+	if err := e.Encode(value); err != nil {
+		return nil, err
 	}
-	return b.Bytes()
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // Deny is the answer that keeps a tool from being used, in the words of the agent that asks.
@@ -136,12 +146,11 @@ func Deny(in Input, reason string) Answer {
 	return Answer{Specific: &specific{Event: event, PermissionDecision: "deny", PermissionDecisionReason: reason}}
 }
 
+var plainWord = lazy(`^[A-Za-z0-9/._\-+=:@%,]+\z`)
+
 // Quote is a word as a shell reads it back.
 func Quote(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:@%,", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+	if plainWord.MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

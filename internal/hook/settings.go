@@ -1,8 +1,7 @@
 package hook
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -119,18 +118,6 @@ func Settings(agent, program string, run bool, kinds ...string) ([]byte, error) 
 	return encoded(map[string]any{"hooks": hooks}, "", "")
 }
 
-// encoded is a value as JSON whose < and > stay as they are.
-func encoded(value any, prefix, indent string) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent(prefix, indent)
-	if err := e.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
 // The files of the messages that a session got, and of how often it was kept from stopping. They are in the directory
 // for temporary files; the session's id follows.
 const (
@@ -138,34 +125,23 @@ const (
 	blocksName = "ralph-stop-blocks-"
 )
 
-// mostID is how much of a session's id a file's name takes.
-const mostID = 128
-
 // AlertsFile names the file of the thresholds with messages in a session.
 func AlertsFile(session string) string { return alertsName + fileID(session) }
 
 // BlocksFile names the file that counts how often a session was kept from stopping.
 func BlocksFile(session string) string { return blocksName + fileID(session) }
 
-// fileID is a session's id as a part of a file's name: letters, digits, dots, underscores and hyphens stay. What is
-// changed by that gets a hash, so that two sessions never share a file. A session without an id is "unknown".
+var plainID = lazy(`^[A-Za-z0-9._-]{1,128}\z`)
+
+// fileID is a session's id as a part of a file's name: as it is, if it consists of letters, digits, dots, underscores and
+// hyphens, and a hash of it otherwise. A session without an id is "unknown".
 func fileID(session string) string {
-	if session == "" {
-		return "unknown"
-	}
-	kept := strings.Map(func(r rune) rune {
-		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-			strings.ContainsRune("._-", r)) {
-			return r
-		}
-		return -1
-	}, session)
-	if kept == session && len(kept) <= mostID {
-		return kept
+	if session == "" || plainID.MatchString(session) {
+		return cmp.Or(session, "unknown")
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(session))
-	return fmt.Sprintf("%.*s-%016x", mostID, kept, hash.Sum64())
+	return fmt.Sprintf("%016x", hash.Sum64())
 }
 
 // MostBlocks is how often in a row a session is kept from stopping. Then it may: an agent that knows no bound of its
