@@ -88,8 +88,6 @@ func TestFindings(t *testing.T) {
 			[]loop.Finding{{File: "A.java", Line: 3, Column: 12, Level: "error", Message: "cannot find symbol"}}},
 		{"a test of maven", "[ERROR]   com.shop.CartTest.adds:12 expected: <4> but was: <3>",
 			[]loop.Finding{{File: "CartTest.java", Line: 12, Test: "com.shop.CartTest.adds", Message: "expected: <4> but was: <3>"}}},
-		{"a linter that the check names", "a.py:3: error: no  [attr]",
-			[]loop.Finding{{File: "a.py", Line: 3, Rule: "attr", Level: "error", Message: "no"}}},
 		{"out of the tree", "../../etc/x.go:1:1: no", []loop.Finding{{File: "x.go", Line: 1, Column: 1, Message: "no"}}},
 		{"no place", "12:30:00: no\nlocalhost:8080: refused\nexample.com:80: refused\nhttp://x.go:1: no", nil},
 	}
@@ -142,14 +140,12 @@ func TestReport(t *testing.T) {
 		{"SARIF that names nothing", `{"version":"2.1.0","runs":[{"results":[{"level":"error"}]}]}`,
 			[]loop.Finding{{Test: "a failure without a name", Level: "error", Message: "failed"}}, true},
 		{"XML that begins and is nothing yet", `<?xml version="1.0"?>`, nil, false},
-		{"XML without an element", "<!DOCTYPE x>", nil, false},
 		{"other XML", `<html></html>`, nil, false},
 		{"broken XML", `<testsuite><testcase>`, nil, false},
 		{"deep XML", `<testsuite>` + deep, nil, false},
 		{"an external entity",
 			`<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><testsuite><testcase name="a"><failure>&e;</failure></testcase></testsuite>`, nil, false},
 		{"other JSON", `{"a":1}`, nil, false},
-		{"text", "FAIL", nil, false},
 		{"nothing", "", nil, false},
 	}
 	for _, test := range tests {
@@ -195,7 +191,6 @@ func TestMissingNames(t *testing.T) {
 		{"NameError: uninitialized constant Cart::Total", "Cart::Total"},
 		{`Error: Class "App\Cart" not found`, `App\Cart`},
 		{"sh: 1: jq: not found", "jq"},
-		{"bash: line 3: jq: command not found", "jq"},
 		{"AttributeError: type object 'Parser' has no attribute 'parse'", "parse Parser"},
 		{"AttributeError: module 'lib.parser' has no attribute 'parse'", "parse lib.parser"},
 		{"TypeError: Parser.__init__() got an unexpected keyword argument 'strict'", "Parser"},
@@ -224,8 +219,6 @@ func TestMissingNames(t *testing.T) {
 		{"a.cc:3:5: error: 'class lex::Parser' has no member named 'parse_body'", "parse_body Parser"},
 		{"a.cc:3:5: error: no member named 'parse_body' in 'lex::Parser'", "Parser"},
 		{"assert 3 == 4", ""},
-		{"want 3, got 4", ""},
-		{"expected true to be false", ""},
 		{"NameError: name 'a' is not defined\nNameError: name 'b' is not defined\nNameError: name 'a' is not defined", "a b"},
 	}
 	for _, test := range tests {

@@ -14,13 +14,11 @@ var ordinary = []string{
 	`docker compose up -d && docker compose logs --tail=50 web`,
 	`rm -f /tmp/foo.log && cp -r /tmp/x . && mkdir -p ~/.cache/x`,
 	`export PATH=$PATH:/usr/local/go/bin && GOFLAGS=-mod=mod go test ./...`,
-	`command -v node || which python3`,
 	`git diff HEAD~1 -- src/ && git log --format='%h %s' -n 5 && git show HEAD:src/a.go`,
 	`git stash && go test ./... ; git stash pop`,
 	`npm i -D typescript && npm run build -- --prod && npx tsc --noEmit`,
 	`cat ~/.gitconfig; ls -la ~; git config --global user.email a@b.c`,
 	`if [ -d node_modules ]; then rm -rf node_modules; fi; npm ci`,
-	`awk -F: '{print $1}' /etc/passwd | sort | uniq -c`,
 	`diff <(sort a) <(sort b) || true`,
 	`curl -fsSL https://go.dev/dl/go1.26.tar.gz -o /tmp/go.tgz && tar -C /tmp -xzf /tmp/go.tgz`,
 	`curl -s -X POST -H 'Content-Type: application/json' -d '{"a":1}' http://localhost:8080/api | jq .`,
@@ -28,11 +26,7 @@ var ordinary = []string{
 	`echo "- [x] US-001 done" >> ralph/progress.txt && git commit -qam "US-001: done"`,
 	`jq '.userStories[0].reviewStatus = "needs_review"' ralph/tasks.json > /tmp/t && mv /tmp/t ralph/tasks.json`,
 	`sed -i 's/"reviewStatus": null/"reviewStatus": "needs_review"/' ralph/tasks.json`,
-	`psql -h localhost -d test -f schema.sql`,
-	`kubectl get pods -A; terraform validate; aws sts get-caller-identity`,
-	`chmod +x scripts/*.sh && ./scripts/build.sh --release`,
 	`git rm -q old.go && git mv a.go b.go && git checkout -b fix/x && git merge --no-ff main`,
-	`git push -u origin HEAD`,
 	`echo $((1 + 2)); [[ $x =~ ^a ]] && echo y; let i++; declare -A m=([a]=1); echo "${m[a]}"`,
 	`rm -rf "${TMPDIR:-/tmp}/build-$$"`,
 	`grep -rn "password" src | head; cat src/secrets.go`,
@@ -43,7 +37,6 @@ var ordinary = []string{
 	"cat > x.py <<'EOF'\n#!/usr/bin/env python3\nprint('(')\nEOF\nchmod +x x.py && ./x.py && python3 x.py",
 	"cat > x.sh <<'EOF'\nset -e\nrm -rf build\nEOF\nbash x.sh",
 	`npm publish --dry-run; docker build . && docker run --rm -v "$PWD":/w x`,
-	`crontab -l; systemctl status postgresql --no-pager`,
 }
 
 func TestOrdinary(t *testing.T) {
