@@ -55,6 +55,7 @@ var (
 	failingWord = lazy(`(?i)\b(?:fail\w*|broken|break\w*|red|pass(?:es|ing)?|green|flak\w*)\b`)
 	checkWord   = lazy(`(?i)\b(?:tests?|checks?|builds?|CI|lint\w*|suites?)\b`)
 	repairWord  = lazy(`(?i)\b(?:fix\w*|bugs?|wrong|regress\w*)\b`)
+	digit       = lazy(`[0-9]`)
 	sentenceEnd = lazy(`[.!?]\s|\n\s*\n|\n\s*[-*#]`)
 )
 
@@ -86,17 +87,10 @@ func maybeTask(at Input, base, now loop.Verdict) bool {
 // told reports whether the agent has claimed before to be done with this failure of the base commit, and its prompt
 // named the failure.
 func told(at Input, name string) bool {
-	for _, it := range at.State.Iterations {
-		if it.N == at.Iteration.N || !it.Claimed() {
-			continue
-		}
-		for _, v := range it.Verdicts {
-			if v.Check == name && v.OfBase() {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(at.State.Iterations, func(it *loop.Iteration) bool {
+		v := findVerdict(it.Verdicts, name)
+		return it.N != at.Iteration.N && it.Claimed() && v != nil && v.OfBase()
+	})
 }
 
 // asked reports whether the task names one of what fails.
@@ -144,13 +138,7 @@ func failureKey(f loop.Finding) string {
 	if f.Test != "" {
 		return "test\x00" + f.Test
 	}
-	words := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return '0'
-		}
-		return r
-	}, f.Message)
-	return f.File + "\x00" + f.Rule + "\x00" + words
+	return f.File + "\x00" + f.Rule + "\x00" + digit.ReplaceAllString(f.Message, "0")
 }
 
 // mostMessage is how long the sentence of a concern may be.
