@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Weakened fails when the run made it easier to pass: thresholds lowered, rules switched off, warnings silenced, code that
@@ -36,15 +37,15 @@ func (w *Weakened) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	if len(found) == 0 {
 		return loop.Verdict{Pass: true, Reason: d.Partial}, nil
 	}
-	v := loop.Verdict{Reason: "the change weakens what judges it: " + diffscan.Count(found)}
-	if d.Partial != "" {
-		v.Reason += "; " + d.Partial
-	}
-	v.Output = loop.Excerpt(listed(found))
+	v := loop.Verdict{Output: loop.Excerpt(listed(found))}
 	for _, f := range found {
 		addFinding(&v, loop.Finding{File: f.File, Line: f.Line, Level: "warning", Message: f.Message})
 		v.Concerns = addConcern(v.Concerns,
 			loop.Concern{Name: f.File, Kind: loop.Weakens, Message: f.Message, File: f.File, Line: f.Line})
+	}
+	v.Reason = "the change weakens what judges it: " + safetext.FirstN(loop.Names(v.Concerns), 5)
+	if d.Partial != "" {
+		v.Reason += "; " + d.Partial
 	}
 	v.PromptText = "What judges the work was made weaker:\n\n" + v.Output + "\nBring it back, and make the code pass it as it " +
 		"was. If the task itself asks for this, explain why in your last message."

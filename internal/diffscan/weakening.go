@@ -1,7 +1,6 @@
 package diffscan
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -10,57 +9,14 @@ import (
 	"strings"
 )
 
-// Weakenings finds everything that was made weaker, in the order of kinds and files.
-func (d *Change) Weakenings() []Weakening {
-	found := slices.Concat(d.lowered(), d.silenced(), d.asked())
-	slices.SortStableFunc(found, func(a, b Weakening) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
-	})
-	return found
-}
+// Weakenings finds everything that was made weaker: what lets more through first.
+func (d *Change) Weakenings() []Weakening { return slices.Concat(d.lowered(), d.silenced(), d.asked()) }
 
 // Weakening is one thing that was made weaker.
 type Weakening struct {
 	File    string
 	Line    int // in the new file; 0: the line is gone, or it is about the whole file
 	Message string
-
-	kind weakeningKind
-}
-
-// weakeningKind is how something was made weaker. The order is that of weight.
-type weakeningKind int
-
-const (
-	lowered weakeningKind = iota
-	silenced
-	asking
-	weakeningKinds
-)
-
-// counted says what there are n of, of each kind.
-var counted = [weakeningKinds][2]string{
-	{"threshold lowered", "thresholds lowered"},
-	{"warning silenced", "warnings silenced"},
-	{"place where code asks whether it is tested", "places where code asks whether it is tested"},
-}
-
-// Count says how many there are of each kind: "2 tests deleted, 1 warning silenced".
-func Count(weakenings []Weakening) string {
-	var n [weakeningKinds]int
-	for _, h := range weakenings {
-		n[h.kind]++
-	}
-	var parts []string
-	for kind, names := range counted {
-		switch {
-		case n[kind] == 1:
-			parts = append(parts, "1 "+names[0])
-		case n[kind] > 1:
-			parts = append(parts, fmt.Sprintf("%d %s", n[kind], names[1]))
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 // aSilencer keeps a tool from speaking of one place.
@@ -119,7 +75,7 @@ func (d *Change) silenced() (found []Weakening) {
 			}
 			for _, l := range h.new {
 				for _, s := range silencersIn(f.name, l.text, setting) {
-					added = append(added, silencing{s, Weakening{kind: silenced, File: f.name, Line: l.n,
+					added = append(added, silencing{s, Weakening{File: f.name, Line: l.n,
 						Message: "silences what judges: " + quote(l.text)}})
 				}
 			}
@@ -184,7 +140,7 @@ func (d *Change) lowered() (found []Weakening) {
 			continue
 		}
 		add := func(n int, format string, args ...any) {
-			found = append(found, Weakening{kind: lowered, File: f.name, Line: n, Message: fmt.Sprintf(format, args...)})
+			found = append(found, Weakening{File: f.name, Line: n, Message: fmt.Sprintf(format, args...)})
 		}
 		var old, now []line
 		for _, h := range f.hunks {
@@ -277,7 +233,7 @@ func (d *Change) asked() (weakenings []Weakening) {
 			for _, l := range h.new {
 				text := clip(l.text)
 				if code, _ := splitComment(f.name, text); asksForTests.MatchString(code) && !old[strings.TrimSpace(text)] {
-					weakenings = append(weakenings, Weakening{kind: asking, File: f.name, Line: l.n,
+					weakenings = append(weakenings, Weakening{File: f.name, Line: l.n,
 						Message: "the code asks whether tests or a build run it: " + quote(text)})
 				}
 			}
