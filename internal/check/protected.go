@@ -56,10 +56,7 @@ func (p *Protected) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	if len(touched) == 0 {
 		return loop.Verdict{Pass: true}, nil
 	}
-	v := loop.Verdict{Reason: "protected files were changed: " + few(touched)}
-	if len(touched) == 1 {
-		v.Reason = "a protected file was changed: " + few(touched)
-	}
+	v := loop.Verdict{Reason: "protected paths were changed: " + few(touched)}
 	v.PromptText = fmt.Sprintf("These files are protected, and not yours to change: %s. Put them back as they were in the "+
 		"commit %.12s, remove those that you added, and do the task without touching them.",
 		few(touched), d.From)

@@ -50,14 +50,14 @@ func TestProtected(t *testing.T) {
 		want   string
 	}{
 		"none of them": {files{"src/x.go": "y\n"}, ""},
-		"one changed":  {files{"ci/a.sh": "x\n"}, "a protected file was changed: ci/a.sh"},
-		"one added":    {files{"ci/c.sh": "x\n"}, "a protected file was changed: ci/c.sh"},
-		"moved away":   {files{"ci/a.sh": gone, "src/a.sh": "a\n"}, "a protected file was changed: ci/a.sh"},
-		"a mode":       {files{"ci/a.sh": gone, "ci/a.sh*": "a\n"}, "a protected file was changed: ci/a.sh"},
-		"made a link":  {files{"ci/a.sh": gone, "ci/a.sh@": "../src/x.go"}, "a protected file was changed: ci/a.sh"},
-		"a nasty name": {files{"ci/x\n\x1b[31my": "x\n"}, `a protected file was changed: "ci/x\n\x1b[31my"`},
+		"one changed":  {files{"ci/a.sh": "x\n"}, "protected paths were changed: ci/a.sh"},
+		"one added":    {files{"ci/c.sh": "x\n"}, "protected paths were changed: ci/c.sh"},
+		"moved away":   {files{"ci/a.sh": gone, "src/a.sh": "a\n"}, "protected paths were changed: ci/a.sh"},
+		"a mode":       {files{"ci/a.sh": gone, "ci/a.sh*": "a\n"}, "protected paths were changed: ci/a.sh"},
+		"made a link":  {files{"ci/a.sh": gone, "ci/a.sh@": "../src/x.go"}, "protected paths were changed: ci/a.sh"},
+		"a nasty name": {files{"ci/x\n\x1b[31my": "x\n"}, `protected paths were changed: "ci/x\n\x1b[31my"`},
 		"more than one": {files{"ci/1": "", "ci/2": "", "ci/3": "", "ci/4": "", "ci/5": "", "ci/6": "", "ci/7": ""},
-			"protected files were changed: ci/1, ci/2, ci/3, ci/4, ci/5 and 2 more"},
+			"protected paths were changed: ci/1, ci/2, ci/3, ci/4, ci/5 and 2 more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := run(t, &Protected{Globs: []string{"docs/**", "ci/**"}, Changes: between(t, before, before.with(c.change))},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Unfinished says no when the run adds marks of work that is not done: TODO comments, stubs, placeholders, the marks of
@@ -49,10 +50,7 @@ func (u *Unfinished) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 		fmt.Fprintf(&b, "%s:%d: %s\n", shownName(m.File), m.Line, quote(m.Text))
 		addFinding(&v, loop.Finding{File: m.File, Line: m.Line, Level: "warning", Message: "unfinished: " + quote(m.Text)})
 	}
-	v.Reason = fmt.Sprintf("the change adds %d marks of unfinished work", len(marks))
-	if len(marks) == 1 {
-		v.Reason = "the change adds a mark of unfinished work"
-	}
+	v.Reason = fmt.Sprintf("the change adds %s of unfinished work", safetext.Count(len(marks), "mark"))
 	switch {
 	case worst == diffscan.Conflict:
 		v.Severity = loop.Hard
