@@ -87,7 +87,6 @@ var dangers = []category{
 			{"git push", "", `^-n$|` + dryRun},
 			{"git rebase", "", `^--(abort|continue|skip|quit|show-current-patch)$`},
 			{"git commit", `^--amend$`, ""},
-			{"git update-ref", "", ""},
 		},
 	}, {
 		name:    "discard-work",
@@ -100,11 +99,9 @@ var dangers = []category{
 			{"git checkout|switch", `^(-[a-z]*f|--force|--discard-changes)`, ""},
 			{"git checkout", `^--\n.|^(\.|\./|\*|:/.*)$|^--(ours|theirs)$`, `^(-b|-B|--orphan)$`},
 			{"git restore", "", `^(-\w*S|--staged)`},
-			{"git restore", `^(-\w*W|--worktree)`, ""},
 			{"git stash", `\A(drop|clear)$`, ""},
 			{"git branch", `^-D|^-(df|fd)|^(-d|--delete)\n(.*\n)*(-f|--force)$`, ""},
 			{"git worktree", `\Aremove\n(.*\n)*(-f|--force)$`, ""},
-			{"git rm", `^(-[a-z]*f|--force)`, `^--cached$`},
 		},
 	}, {
 		name:    "git-tampering",
@@ -162,9 +159,7 @@ var dangers = []category{
 			{"export|declare", `^-\w*p`, `^[^-\n]`},
 			{"git credential", `^fill$`, ""},
 			{"aws configure", `\A(get|export-credentials)$`, ""},
-			{"gcloud auth", `\A(print-|application-default\nprint-)`, ""},
 			{"kubectl|oc get", `\Asecret(.*\n)*(-o|--output)`, ""},
-			{"pass|op|vault|bw show|read|get", "", ""},
 		},
 	}, {
 		name:    "send-out",
@@ -207,7 +202,6 @@ var dangers = []category{
 			{"pkill", `^(-[uUgG]|--uid|--euid|--pgroup|--inverse)|^[^\w\n-]+$|(?i)ralph|^(?i)[^\w\n]*` +
 				`(claude|codex|gemini|opencode|amp|node|bun|python\d?|bash|sh|zsh|sshd?|systemd|init|docker\w*|tmux|\.[*+]?)[^\w\n]*$`, ""},
 			{"fuser", `^-\w*k|^--kill`, ""},
-			{"loginctl", first + `(terminate|kill)`, ""},
 		},
 	}, {
 		name:    "fork-bomb", // shell.Script has them
@@ -227,7 +221,6 @@ var dangers = []category{
 			{"crontab", "", `^-l$`},
 			{"launchctl", `.`, `\A(list|print|version|blame)`},
 			{"sysctl", `^-\w*[wp]|^--(write|system|load)|=`, ""},
-			{"timedatectl|hostnamectl|localectl|networksetup|scutil", `\A-?set`, ""},
 		},
 	}, {
 		name:    "system-packages",
@@ -236,10 +229,8 @@ var dangers = []category{
 		rules: []rule{
 			{"apt|apt-get|aptitude|brew|port|snap|apk|choco|winget|pkg|yum|dnf|microdnf|zypper|flatpak " + installs, "",
 				`^(-\w*s|--dry-run|--simulate|--help)$`},
-			{"emerge", `.`, `^-\w*[ps]`},
 			{"pacman", `^-\w*[SRU]`, `^-\w*[sqi]`},
 			{"dpkg", `^-\w*[irP]|^--(install|remove|purge|configure)`, ""},
-			{"rpm", `^-\w*[irPUeF]`, `^-\w*q`},
 			{"npm|pnpm|yarn|bun i|" + installs, `^-\w*g|^--(global|location=global)$`, ""},
 			{"yarn global", "", ""},
 			{"pip|python", `^--break-system-packages$`, ""},
@@ -277,7 +268,6 @@ var dangers = []category{
 				`(?i)\b(drop\s+(database|schema|table|keyspace|user|role)|truncate\s+(table\s+)?["\w]|delete\s+from\s)`,
 				`(?i)\bdelete\s+from\b[^;]*\bwhere\b`},
 			{"dropdb|dropuser", "", help},
-			{"mysqladmin", `^drop$`, ""},
 			{"redis-cli", `(?i)\bflush(all|db)\b`, ""},
 			{"mongosh|mongo", `(?i)dropDatabase|\.drop\(|deleteMany\(\s*\{\s*\}`, ""},
 			{containers + " volume", `\A(prune|rm)$`, ""},
@@ -292,7 +282,6 @@ var dangers = []category{
 			{"aws s3", `\Arm\n(.*\n)*--recursive|\Async\n(.*\n)*--delete`, dryRun},
 			{"aws|gcloud|gsutil|az|doctl|hcloud|flyctl|fly|vercel|netlify|railway|oci|heroku|gh",
 				`^([\w:]+:)?(delete|terminate|destroy|remove|purge|deregister|archive|rb)(-.*)?$`, dryRun},
-			{"gh api", `^(-X\n?|--method[=\n])(?i:delete)$`, ""},
 		},
 	},
 }
