@@ -82,7 +82,7 @@ func nothingDone(at Input) loop.Verdict {
 		Concerns: addConcern(nil, loop.Concern{Name: "nothing-to-do", Kind: loop.NothingToDo, Message: why})}
 }
 
-// form is a change that leaves the text of a file as it is, or is none of the agent's work.
+// form is a change that leaves the text of files as it is, or of files that do not count as work.
 type form struct {
 	amount     diffscan.Amount
 	name, what string

@@ -24,7 +24,7 @@ type Active struct {
 // ReadActive reads an ActiveFile. What it cannot read it says, and takes the default: a file that exists is a run,
 // whatever it holds.
 func ReadActive(content []byte) (a Active, problems []string) {
-	if err := json.Unmarshal(content, &a); err != nil { // the other members are read all the same
+	if err := json.Unmarshal(content, &a); err != nil { // the other members are still read
 		problems = append(problems, fmt.Sprintf("%s is not what it should be: %s.", ActiveFile, err))
 	}
 	if a.ReviewCap < 1 {
