@@ -35,7 +35,6 @@ func Needs(o Options) sandbox.Agent {
 		for _, f := range n.files {
 			if dir := proc.Value(o.Parent, d.login.dirFrom); n.moves && filepath.IsAbs(dir) {
 				f.Path = filepath.Join(dir, strings.TrimPrefix(f.Path, d.login.dir+"/"))
-				f.At = f.Path
 			}
 			if o.Gateway != nil && (f.Access == sandbox.Shared || f.Path == claudeState && !o.AgentSettings) {
 				continue // a login, which the gateway makes needless

@@ -224,7 +224,7 @@ func shown(v visiblePaths) (args []string) {
 // agentFiles are what an agent has of the user's home.
 func (b *bwrap) agentFiles(u Use) (args []string) {
 	for _, f := range b.s.given(u) {
-		args = append(args, map[Access]string{Shared: "--bind", Shown: "--ro-bind"}[f.Access], f.Path, filepath.Join(b.home, f.At))
+		args = append(args, map[Access]string{Shared: "--bind", Shown: "--ro-bind"}[f.Access], f.Path, filepath.Join(b.home, f.at))
 	}
 	return args
 }

@@ -265,51 +265,51 @@ func (s *Sandbox) giveAgentFiles(u Use) error {
 
 // copyOwn copies a file or a directory of the user's own to its place in a home, through nothing that a setup has left
 // there.
-func (s *Sandbox) copyOwn(home *os.Root, f File) error {
+func (s *Sandbox) copyOwn(home *os.Root, f placed) error {
 	from, err := real(f.Path)
 	if err != nil {
 		return err
 	}
-	if err := s.mkdirIn(home, filepath.Dir(f.At)); err != nil {
+	if err := s.mkdirIn(home, filepath.Dir(f.at)); err != nil {
 		return err
 	}
-	dst, err := home.OpenRoot(filepath.Dir(f.At))
+	dst, err := home.OpenRoot(filepath.Dir(f.at))
 	if err != nil {
 		return err
 	}
 	defer dst.Close()
-	if err := files.RemoveIn(dst, filepath.Base(f.At)); err != nil {
+	if err := files.RemoveIn(dst, filepath.Base(f.at)); err != nil {
 		return err
 	}
-	return copyInto(from, dst, filepath.Base(f.At), s.copying(0))
+	return copyInto(from, dst, filepath.Base(f.at), s.copying(0))
 }
 
-// files are those that the agents use, absolute, and where they are searched for, from a home.
-func (s *Sandbox) files() (files []File) {
+// placed is a file of an agent, absolute, and where that is from a home.
+type placed struct {
+	File
+	at string
+}
+
+// files are those that the agents use. What is not in the user's home is no file of another one, and seen as it is or
+// not at all.
+func (s *Sandbox) files() (list []placed) {
 	for _, a := range s.o.Agents {
 		for _, f := range a.Files {
-			if f.At == "" {
-				f.At = f.Path
-			}
 			if !filepath.IsAbs(f.Path) {
 				f.Path = filepath.Join(s.o.Home, f.Path)
 			}
-			if filepath.IsAbs(f.At) {
-				if f.At, _ = filepath.Rel(s.o.Home, f.At); f.At == "" || strings.HasPrefix(f.At, "..") {
-					continue // it is no file of a home, and seen as it is or not at all
-				}
-			}
-			if !slices.Contains(files, f) {
-				files = append(files, f)
+			at, err := filepath.Rel(s.o.Home, f.Path)
+			if p := (placed{f, at}); err == nil && !strings.HasPrefix(at, "..") && !slices.Contains(list, p) {
+				list = append(list, p)
 			}
 		}
 	}
-	return files
+	return list
 }
 
 // given are the user's own files that a use has as they are. A check has none.
-func (s *Sandbox) given(u Use) []File {
-	return slices.DeleteFunc(s.files(), func(f File) bool { return !u.turn() || f.Access == Copied || !exists(f.Path) })
+func (s *Sandbox) given(u Use) []placed {
+	return slices.DeleteFunc(s.files(), func(f placed) bool { return !u.turn() || f.Access == Copied || !exists(f.Path) })
 }
 
 // kept is what a box takes over of the user's git configuration: who commits, and how lines end. All else may hold

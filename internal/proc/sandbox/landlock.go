@@ -110,7 +110,7 @@ func servers() (from, to int) {
 func (l *landlocked) linkFiles(u Use) error {
 	s, own := l.s, map[string]string{}
 	for _, f := range s.given(u) {
-		own[f.At] = f.Path
+		own[f.at] = f.Path
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -98,8 +98,6 @@ type Agent struct {
 type File struct {
 	Path   string // from Home, or absolute
 	Access Access
-	// At is where the agent looks for it; empty: at Path.
-	At string
 }
 
 // Access a file is given.
