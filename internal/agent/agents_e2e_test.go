@@ -90,7 +90,8 @@ func TestRealAgentsAtAUsageLimit(t *testing.T) {
 	eachReal(t, slices.Concat(reals, carriedReals), func(t *testing.T, r real) {
 		o := agent.Options{}
 		if r.name == "opencode" { // it waits for the reset itself, and does not tell when it comes
-			if turn := takeUntilLimit(t, r, o, model.Scenario("limit-reset")...); turn.Class != loop.UsageLimit || !turn.SatOut {
+			if turn := takeIdle(t, r, o, model.Scenario("limit-reset"),
+				func(_ bench, turn loop.Turn) bool { return turn.Class != loop.Idle }); turn.Class != loop.UsageLimit || !turn.SatOut {
 				t.Errorf("turn = %+v", turn)
 			}
 			return
@@ -126,8 +127,8 @@ func TestRealAgentsTakeALongPrompt(t *testing.T) {
 
 func TestRealAgentsWhoseModelFallsSilent(t *testing.T) {
 	eachReal(t, reals, func(t *testing.T, r real) {
-		if _, turn := takeSilent(t, r, agent.Options{Bounds: agent.Bounds{Grace: 2 * time.Second}},
-			model.Scenario("hang")...); turn.Class != loop.Idle {
+		if turn := takeIdle(t, r, agent.Options{Bounds: agent.Bounds{Grace: 2 * time.Second}}, model.Scenario("hang"),
+			func(b bench, _ loop.Turn) bool { return len(b.model.Requests()) > 0 }); turn.Class != loop.Idle {
 			t.Errorf("turn = %+v", turn)
 		}
 	})

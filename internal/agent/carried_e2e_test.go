@@ -39,7 +39,7 @@ type wired struct{ *proxy.Turn }
 
 func (w wired) Usage() (sum loop.Usage, asked bool) {
 	for _, u := range w.Turn.Usage() {
-		sum = sum.Plus(loop.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite})
+		sum = sum.Plus(u.Usage)
 		asked = true
 	}
 	return sum, asked

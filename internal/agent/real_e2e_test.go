@@ -148,33 +148,18 @@ func ready(t *testing.T, r real, o agent.Options, script ...model.Turn) bench {
 	return b
 }
 
-// takeSilent runs a turn whose model falls silent, so that the idle limit ends it. A limit that is
-// short enough for a test may end it before a busy machine has even begun to ask the model: that is tried
-// again with a longer one.
-func takeSilent(t *testing.T, r real, o agent.Options, script ...model.Turn) (bench, loop.Turn) {
+// takeIdle runs a turn that the idle limit may end. A limit that is short enough for a test may end it on a busy machine
+// before it has come to what the test is about: that is tried again with a longer one.
+func takeIdle(t *testing.T, r real, o agent.Options, script []model.Turn, enough func(bench, loop.Turn) bool) (turn loop.Turn) {
 	t.Helper()
 	for _, o.Idle = range []time.Duration{30 * time.Second, 90 * time.Second, 3 * time.Minute} {
 		b := ready(t, r, o, script...)
-		turn := b.take(t.Context(), t, "Say something.")
-		if len(b.model.Requests()) > 0 {
-			return b, turn
-		}
-		t.Logf("it asked nothing for %s: %s", o.Idle, turn.Reason)
-	}
-	t.Fatal("the model was never asked")
-	panic("unreachable")
-}
-
-// takeUntilLimit takes a turn that ends when the agent says that it waits for a limit to end. On a busy machine it may
-// come to that only after the idle limit; then it gets more time.
-func takeUntilLimit(t *testing.T, r real, o agent.Options, script ...model.Turn) (turn loop.Turn) {
-	t.Helper()
-	for _, o.Idle = range []time.Duration{30 * time.Second, 90 * time.Second, 3 * time.Minute} {
-		if turn = ready(t, r, o, script...).take(t.Context(), t, "Say something."); turn.Class != loop.Idle {
+		if turn = b.take(t.Context(), t, "Say something."); enough(b, turn) {
 			return turn
 		}
-		t.Logf("it did not say so for %s: %s", o.Idle, turn.Reason)
+		t.Logf("it did not come so far in %s: %s", o.Idle, turn.Reason)
 	}
+	t.Fatal("it never came so far")
 	return turn
 }
 

@@ -99,6 +99,12 @@ func TestObjects(t *testing.T) {
 				`result false success 0  "` + "\uFFFD" + `" []  $0`},
 			{`{"type":"result","subtype":"error_max_turns","result":null,"structured_output":null}`,
 				`result true error_max_turns 0  "" []  $0`},
+			{`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"T","input":{"command":"go  test\n./...","description":"run"}}]}}`, "tool T(go test ./...)"},
+			{`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"T","input":{"pattern":"x","path":"/p"}}]}}`, "tool T(/p)"},
+			{`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"T","input":{"file_path":7,"url":"http://u"}}]}}`, "tool T(http://u)"},
+			{`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"T","input":"just text"}]}}`, "tool T()"},
+			{`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"T","input":{"command":"` + strings.Repeat("é", 500) + `"}}]}}`,
+				"tool T(" + strings.Repeat("é", 119) + "…)"},
 			{`{"type":"result","structured_output":{"a":[1]}}`, `result false  0  "" [] {"a":[1]} $0`},
 		},
 		"codex": {
@@ -173,22 +179,6 @@ func TestClaudeSignsOfLife(t *testing.T) {
 	} {
 		if got := decodeAs("claude", in+"\n", 1<<20); len(got) != 1 || got[0].Kind != want {
 			t.Errorf("%.60s: %q", in, tellAll(got))
-		}
-	}
-}
-
-func TestToolSummary(t *testing.T) {
-	for input, want := range map[string]string{
-		`{"command":"go  test\n./...","description":"run"}`: "go test ./...",
-		`{"pattern":"x","path":"/p"}`:                       "/p",
-		`{"file_path":7,"url":"http://u"}`:                  "http://u",
-		`"just text"`:                                       "",
-		`{"command":"` + strings.Repeat("é", 500) + `"}`:    strings.Repeat("é", 119) + "…",
-	} {
-		in := `{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"T","input":` + input +
-			`}]}}`
-		if got := decodeAs("claude", in, 1000); len(got) != 1 || got[0].Tool.Input != want {
-			t.Errorf("%s: %+v", input, got)
 		}
 	}
 }
