@@ -37,7 +37,7 @@ func restrict(in Steps) error {
 			if info.IsDir() {
 				rights = dir
 			}
-			rules = append(rules, landlock.PathAccess(rights, path))
+			rules = append(rules, landlock.PathAccess(rights, path).IgnoreIfMissing())
 		}
 	}
 	const ioctl = syscall.AccessFSIoctlDev
