@@ -37,7 +37,7 @@ func (c *clone) refs(ctx context.Context, patterns ...string) (at, used map[stri
 	all, err := c.door.refs(ctx, patterns...)
 	at, used = map[string]string{}, map[string]string{}
 	for _, r := range all {
-		at[r.ref], used[r.ref] = r.commit, r.used
+		at[r.Ref], used[r.Ref] = r.Commit, r.Used
 	}
 	return at, used, err
 }

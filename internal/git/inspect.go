@@ -140,20 +140,10 @@ func FetchRecord(ctx context.Context, dir string, env []string, task string) (r 
 	return r, true, nil
 }
 
-// Leftover is a branch of a clone, or a ref that a run has kept work under.
-type Leftover struct {
-	Ref    string // full
-	Commit string
-	Used   string // the working tree that it is checked out in; empty: none
-}
-
-// Name is the branch as people write it; of another ref it is the whole.
-func (l Leftover) Name() string { return strings.TrimPrefix(l.Ref, "refs/heads/") }
-
 // Leftovers looks through a clone for what its runs have left.
 type Leftovers struct {
 	users
-	refs []refAt // the branches and tags, also of remotes
+	refs []Leftover // the branches and tags, also of remotes
 }
 
 // OpenLeftovers opens the clone that dir is in. Nothing in it is changed.
@@ -167,12 +157,8 @@ func OpenLeftovers(ctx context.Context, dir string, env []string) (*Leftovers, e
 }
 
 // Candidates are all branches, and all refs under which runs have kept work.
-func (l *Leftovers) Candidates(ctx context.Context) (all []Leftover, err error) {
-	refs, err := l.door.refs(ctx, "refs/heads/", keptRefs, tipRefs)
-	for _, r := range refs {
-		all = append(all, Leftover{Ref: r.ref, Commit: r.commit, Used: r.used})
-	}
-	return all, err
+func (l *Leftovers) Candidates(ctx context.Context) ([]Leftover, error) {
+	return l.door.refs(ctx, "refs/heads/", keptRefs, tipRefs)
 }
 
 // Alone counts the commits of a ref that no other ref has but those that may go. A commit that holds nothing but a
@@ -181,8 +167,8 @@ func (l *Leftovers) Alone(ctx context.Context, of Leftover, mayGo []Leftover, me
 	var in strings.Builder
 	in.WriteString(of.Commit + "\n")
 	for _, r := range l.refs {
-		if !slices.ContainsFunc(mayGo, func(o Leftover) bool { return o.Ref == r.ref }) {
-			in.WriteString("^" + r.commit + "\n")
+		if !slices.ContainsFunc(mayGo, func(o Leftover) bool { return o.Ref == r.Ref }) {
+			in.WriteString("^" + r.Commit + "\n")
 		}
 	}
 	args := []string{"rev-list", "--count", "--full-history", "--stdin"}

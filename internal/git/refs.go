@@ -11,18 +11,25 @@ import (
 // place is where HEAD is: "" as the ref when it is detached, "" as the commit before the first one.
 type place struct{ ref, commit string }
 
-// refAt is a ref with the commit that it is at, and the working tree that a branch is checked out in, if any.
-type refAt struct{ commit, ref, used string }
+// Leftover is a ref of a clone: a branch, or one that a run has kept work under.
+type Leftover struct {
+	Ref    string // full
+	Commit string
+	Used   string // the working tree that it is checked out in; empty: none
+}
+
+// Name is the branch as people write it; of another ref it is the whole.
+func (l Leftover) Name() string { return strings.TrimPrefix(l.Ref, "refs/heads/") }
 
 // refs lists refs; a pattern is the full name of one, a directory of them, or has stars.
-func (d door) refs(ctx context.Context, patterns ...string) (all []refAt, err error) {
+func (d door) refs(ctx context.Context, patterns ...string) (all []Leftover, err error) {
 	out, err := d.out(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname) %(worktreepath)"}, patterns...)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the refs of %s: %w", d.dir, err)
 	}
 	for line := range strings.Lines(out) {
 		if f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3); len(f) == 3 {
-			all = append(all, refAt{f[0], f[1], f[2]})
+			all = append(all, Leftover{f[1], f[0], f[2]})
 		}
 	}
 	return all, nil
@@ -33,7 +40,7 @@ func (d door) below(ctx context.Context, prefix string) (map[string]string, erro
 	all, err := d.refs(ctx, prefix)
 	at := map[string]string{}
 	for _, r := range all {
-		at[strings.TrimPrefix(r.ref, prefix)] = r.commit
+		at[strings.TrimPrefix(r.Ref, prefix)] = r.Commit
 	}
 	return at, err
 }

@@ -76,26 +76,21 @@ func (c *comparison) withoutReviews() {
 
 // plan holds what is the plan's own, and that its stories can be done in some order. How the file orders them is free.
 func (c *comparison) plan() {
-	b, a := c.before, c.after
-	for _, f := range []struct {
-		field string
-		same  bool
-	}{
-		{"project", b.Project == a.Project},
-		{"branchName", b.BranchName == a.BranchName},
-		{"description", b.Description == a.Description},
-		{"verifyCommands", slices.Equal(b.VerifyCommands, a.VerifyCommands)},
-	} {
-		if !f.same {
-			c.fixed("", f.field, "The plan's "+f.field)
+	for _, key := range differing(c.before.own(), c.after.own()) {
+		if !slices.Contains(planKeys, key) {
+			key = safetext.Quoted(key)
 		}
+		c.fixed("", key, "The plan's "+key)
 	}
-	for _, key := range differing(b.Extra, a.Extra) {
-		c.fixed("", safetext.Quoted(key), "The plan's "+safetext.Quoted(key))
-	}
-	if _, err := a.Order(); err != nil {
+	if _, err := c.after.Order(); err != nil {
 		c.found.add(contentCheck, "", "dependsOn", "The plan cannot be done in any order: %v.", err)
 	}
+}
+
+// own are the plan's members but its stories, as JSON.
+func (p Plan) own() map[string]json.RawMessage {
+	p.Stories = nil
+	return members(p.Marshal())
 }
 
 func (c *comparison) fixed(story, field, what string) {
@@ -182,23 +177,17 @@ func (c *comparison) untouched(was, is Story) {
 	if c.mode != Review {
 		return
 	}
-	for _, f := range []struct {
-		field string
-		same  bool
-	}{
-		{"notes", was.Notes == is.Notes || is.ID == c.story},
-		{"acceptanceCriteria", slices.Equal(was.AcceptanceCriteria, is.AcceptanceCriteria)},
-		{"priority", was.Priority == is.Priority},
-		{"dependsOn", slices.Equal(was.DependsOn, is.DependsOn)},
-	} {
-		if !f.same {
-			c.found.add(contentCheck, is.ID, f.field,
+	before, _ := was.MarshalJSON()
+	after, _ := is.MarshalJSON()
+	for _, key := range differing(members(before), members(after)) {
+		switch {
+		case !slices.Contains(storyKeys, key):
+			c.fixed(is.ID, safetext.Quoted(key), safetext.Quoted(key)+" of story "+is.ID)
+		case key == "acceptanceCriteria", key == "priority", key == "dependsOn", key == "notes" && is.ID != c.story:
+			c.found.add(contentCheck, is.ID, key,
 				"The review changed %s of story %s; a review changes nothing but the review fields and notes of its story.",
-				f.field, is.ID)
-		}
-	}
-	for _, key := range differing(was.Extra, is.Extra) {
-		c.fixed(is.ID, safetext.Quoted(key), safetext.Quoted(key)+" of story "+is.ID)
+				key, is.ID)
+		} // the others are not a review's alone
 	}
 }
 
