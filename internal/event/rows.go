@@ -140,12 +140,7 @@ var rows = []row{
 	{asks: []Trigger{ByFix, ByPullLabel, ByChanges}, at: []RunStatus{Running}, do: Drop,
 		why: "ralph is running on it; this request was dropped, but nothing is lost: the next one, when the run has ended, " +
 			"works on every open thread"},
-	{asks: []Trigger{ByContinue}, at: []RunStatus{Running}, do: Drop,
-		why: "the run is not waiting but running; this request was dropped, so repeat it with `{phrase} " +
-			"retry` when the run has ended"},
-	{asks: []Trigger{ByAccept}, at: []RunStatus{Running}, do: Drop,
-		why: "the run is not waiting but running; this request was dropped, so repeat it when the run asks for it"},
-	{asks: append([]Trigger{ByApprove}, begins...), at: []RunStatus{Running}, do: Drop,
+	{asks: append([]Trigger{ByContinue, ByAccept, ByApprove}, begins...), at: []RunStatus{Running}, do: Drop,
 		why: "ralph is already running here; this request was dropped; ask again when the run has ended"},
 
 	// The label, run, retry and the dispatches.
@@ -165,8 +160,8 @@ var rows = []row{
 			"retry --fresh`"},
 
 	// Going on with an answer.
-	{asks: []Trigger{ByContinue}, at: []RunStatus{None}, do: Drop,
-		why: "there is no run to continue; `{phrase} run` starts one"},
+	{asks: []Trigger{ByContinue, ByAccept}, at: []RunStatus{None}, do: Drop,
+		why: "there is no run here; `{phrase} run` starts one"},
 	{asks: []Trigger{ByContinue}, at: stopped, do: GoOn, why: "the run resumes with your answer"},
 	{asks: []Trigger{ByContinue}, at: []RunStatus{Failed}, do: Drop,
 		why: "the last run has failed and is not waiting; `{phrase} retry` resumes it"},
@@ -174,8 +169,6 @@ var rows = []row{
 		why: "the last run is done and waits for nothing; `{phrase} retry` and your words change its work, `{phrase} fix` addresses the reviews"},
 
 	// Accepting what the run has found.
-	{asks: []Trigger{ByAccept}, at: []RunStatus{None}, do: Drop,
-		why: "there is no run whose findings could be accepted; `{phrase} run` starts one"},
 	{asks: []Trigger{ByAccept}, at: stopped, do: GoOn, why: "the run resumes with what you accepted"},
 	{asks: []Trigger{ByAccept}, at: []RunStatus{Failed}, do: Again,
 		why: "the last run failed, and gets another chance with what you accepted"},
