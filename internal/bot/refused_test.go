@@ -61,9 +61,7 @@ done
 			}
 			for range 2 {
 				w.late += 2 * time.Hour
-				if swept, err := w.sweep(); swept.Outcome != "" || err != nil {
-					t.Errorf("the sweep: %s (%s), %v", swept.Outcome, swept.Reason, err)
-				}
+				w.must("")(w.sweep())
 			}
 			if n := strings.Count(w.file("turns"), "\n"); n != 1 {
 				t.Fatalf("%d turns: the sweeps ran the agent again", n)

@@ -79,9 +79,7 @@ func TestStop(t *testing.T) {
 			w := newWorld(t)
 			result, err := w.interrupted(func() {
 				pull := w.gh.Pulls(owner, name)[0].Number
-				if r, err := w.beside().commentOn(pull, "alice", "/ralph status"); err != nil || r.Outcome != "" {
-					t.Errorf("the status: %q, %v", r.Outcome, err)
-				}
+				w.must("")(w.beside().commentOn(pull, "alice", "/ralph status"))
 				bodies := w.bodies(pull)
 				if last := bodies[len(bodies)-1]; !strings.Contains(last, "iteration 1") {
 					t.Errorf("the status on the pull request:\n%s", last)
@@ -201,18 +199,14 @@ func TestContinue(t *testing.T) {
 		t.Fatalf("%s, %v", before.Outcome, err)
 	}
 	w.env["GITHUB_RUN_ID"] = "78"
-	if result, err := w.sweep(); err != nil || result.Outcome != "" {
-		t.Errorf("a sweep took up what somebody stopped: %s, %v", result.Outcome, err)
-	}
+	w.must("")(w.sweep())
 	w.inputs["agent"] = w.script("agent", fixer)
 	after := w.must(loop.Done)(w.comment("alice", "/ralph continue use plus"))
 	if after.State.Start.Run != before.State.Start.Run || after.State.Hints[0].Text != "use plus" ||
 		w.show("ralph/issue-1", "half.txt") != "half\n" {
 		t.Errorf("run %s, hints %+v", after.State.Start.Run, after.State.Hints)
 	}
-	if result, err := w.comment("alice", "/ralph continue"); err != nil || result.Outcome != "" {
-		t.Errorf("going on with what is done: %s, %v", result.Outcome, err)
-	}
+	w.must("")(w.comment("alice", "/ralph continue"))
 }
 
 // TestReviewBecomesWork: a review that requests changes is worked on, on the same branch, and each of its threads gets
@@ -261,9 +255,7 @@ func TestReviewBecomesWork(t *testing.T) {
 		t.Errorf("%d answers, want one a thread", answers)
 	}
 	w.env["GITHUB_RUN_ID"] = "79"
-	if result, err := w.comment("alice", "/ralph fix"); err != nil || result.Outcome != "" {
-		t.Errorf("nothing is open: %s, %v", result.Outcome, err)
-	}
+	w.must("")(w.comment("alice", "/ralph fix"))
 	w.gh.Label(owner, name, pr, "ralph", "alice") // it asks once there too, whatever comes of it
 	w.must("")(w.action(context.Background(), "pull_request_target", w.gh.LabeledPayload(owner, name, pr, "ralph", "alice")))
 	if labels := w.gh.Issue(owner, name, pr).Labels; len(labels) != 0 {

@@ -207,7 +207,7 @@ func (s *sweep) ended(ctx context.Context, yield func(pending, error) bool, why 
 		if r.End == nil || !left(r) {
 			return p, false
 		}
-		p.request, ok = planRequest(s.ev, ""), true
+		p.request = planRequest(s.ev, "")
 		if s.wants(r.Start.Issue) {
 			var err error
 			if p.request.Event.Issue, err = s.github.Issue(ctx, r.Start.Issue); err != nil {
