@@ -126,7 +126,7 @@ func TestStopRules(t *testing.T) {
 			"Implement iterations cannot set passes=true or approve stories", ""},
 		"reviewed":        {mode("review", stood("US-001", false, "needs_review", 1)), storyJSON("US-001", true, "approved", 2, ""), "", ""},
 		"no snapshot":     {`{"iterationMode":"implement"}`, storyJSON("US-001", true, "approved", 1, ""), "", "preIterationSnapshot"},
-		"a broken marker": {`not JSON`, storyJSON("US-001", true, "", 1, ""), "not 'approved'", "not a JSON object"},
+		"a broken marker": {`not JSON`, storyJSON("US-001", true, "", 1, ""), "not 'approved'", "is not what it should be"},
 	} {
 		got, said := judged(t, c.active, planJSON(c.story))
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || !strings.Contains(said, c.said) {
