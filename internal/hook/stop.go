@@ -27,7 +27,7 @@ func Stop(f Facts) (block string, warnings []string) {
 	if len(problems) > 0 {
 		return listed("The task list is malformed. Fix "+f.PlanName+", then stop again:", problems), nil
 	}
-	if !f.Active.Rules.SkipReview {
+	if !f.Active.SkipReview {
 		if broken := p.Invariants(f.Active.Rules); len(broken) > 0 {
 			return listed("The review fields of "+f.PlanName+" contradict each other. Fix them, then stop again:",
 				texts(broken)), nil

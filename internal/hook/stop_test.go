@@ -47,7 +47,7 @@ func TestStopOrder(t *testing.T) {
 	if !strings.Contains(block, "This iteration is for review") || !strings.Contains(block, "US-001") {
 		t.Error(block)
 	}
-	active.Rules.SkipReview = true
+	active.SkipReview = true
 	block, warnings := Stop(Facts{Active: active, PlanName: "ralph/tasks.json", Plan: []byte(soundPlan),
 		Status: func() ([]byte, error) { return nil, errors.New("no git") }})
 	if block != "" || len(warnings) != 1 || !strings.Contains(warnings[0], "no git") {
