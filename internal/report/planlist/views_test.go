@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake/sample"
-	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
@@ -14,12 +13,6 @@ func view(s *sample.Script) report.View {
 		Controls: report.Controls{Label: "ralph", Running: "ralph:running"},
 		Site: report.Site{ServerURL: "https://github.com", Repo: "alice/demo",
 			TokenNote: "Pushes made with GITHUB_TOKEN start no workflows; use an app's token for CI to run here."}}
-}
-
-func hostile() report.View {
-	v := view(sample.Hostile())
-	v.Redact, v.TokenNote, v.Limits = report.Redactor(nil), sample.Nasty, loop.Limits{CostUSD: 5}
-	return v
 }
 
 func planRunning() report.View { return view(sample.PlanRunning()) }
