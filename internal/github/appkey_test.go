@@ -44,7 +44,7 @@ func TestReadKey(t *testing.T) {
 		"nothing": "", "other words": "hello, world", "without an end": asPEM[:300], "the public part": block("PUBLIC KEY", public),
 		"encrypted":    strings.Replace(asPEM, "KEY-----\n", "KEY-----\nProc-Type: 4,ENCRYPTED\n\n", 1),
 		"another kind": block("PRIVATE KEY", ec), "cut": block("RSA PRIVATE KEY", raw[:200]),
-		"damaged": block("RSA PRIVATE KEY", damaged), "much too long": strings.Repeat("x", mostKey+1),
+		"damaged": block("RSA PRIVATE KEY", damaged), "much too long": strings.Repeat("\n", mostKey) + asPEM,
 	} {
 		_, err := ReadKey(text)
 		if err == nil || !strings.Contains(err.Error(), "no RSA private key") || strings.Contains(err.Error(), "MII") {
