@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -152,6 +153,27 @@ func BenchmarkPromptIteration(b *testing.B) {
 	report(bare.wall, "bare-wall-ms/iteration")
 	report(own.wall-bare.wall, "own-wall-ms/iteration")
 	report(own.cpu-bare.cpu, "own-cpu-ms/iteration")
+}
+
+// BenchmarkLateIteration compares the last hundred of a thousand iterations with the hundred after the tenth.
+func BenchmarkLateIteration(b *testing.B) {
+	w := newBench(b, instant, oneTrue)
+	var early, late []time.Duration
+	for b.Loop() {
+		w.run(1, w.ralph, "run", "-p", "x", "--fresh", "-m", "1010")
+		at := w.judged()
+		if len(at) != 1010 {
+			b.Fatalf("%d iterations ended", len(at))
+		}
+		for i := range 100 {
+			early, late = append(early, at[11+i].Sub(at[10+i])), append(late, at[910+i].Sub(at[909+i]))
+		}
+	}
+	slices.Sort(early)
+	slices.Sort(late)
+	b.ReportMetric(float64(early[len(early)/2].Microseconds())/1000, "ms-at-10")
+	b.ReportMetric(float64(late[len(late)/2].Microseconds())/1000, "ms-at-1000")
+	b.ReportMetric(float64(late[len(late)/2])/float64(early[len(early)/2]), "ratio")
 }
 
 // judged is when each iteration of the newest run ended.

@@ -290,10 +290,12 @@ func TestNoSignalLeavesAnythingBehind(t *testing.T) {
 			(*work).setupThatHangs, "the setup command ./hang"},
 		"an agent that is derived": {[]string{"plan", "derive", "--agent", "./agent"}, nobody, (*work).inClone,
 			"the agent's answer"},
-		"a turn in a job":       {prompt, job, nil, "the agent's turn of iteration 1/10"},
-		"a check in a job":      {prompt, job, (*work).checkThatHangs, "the check ./hang"},
-		"supervise in a job":    {[]string{"supervise", "--", "./agent"}, job, nil, "attempt 1 of 100"},
-		"a job that is ralph's": {[]string{"action"}, job, (*work).inJob, "the agent's turn of iteration 1/5"},
+		"a turn in a job":    {prompt, job, nil, "the agent's turn of iteration 1/10"},
+		"a check in a job":   {prompt, job, (*work).checkThatHangs, "the check ./hang"},
+		"supervise in a job": {[]string{"supervise", "--", "./agent"}, job, nil, "attempt 1 of 100"},
+		// it is killed with its supervisor; it was sent one signal, and leaves its lock to the next
+		"a run that is supervised": {append([]string{"supervise", "--", "ralph"}, prompt...), nobody, nil, "attempt 1 of 100"},
+		"a job that is ralph's":    {[]string{"action"}, job, (*work).inJob, "the agent's turn of iteration 1/5"},
 	} {
 		if !every && !slices.Contains([]string{"a prompt at a terminal", "the setup of an issue", "a turn in a job", "a job that is ralph's"}, name) {
 			continue
@@ -321,13 +323,18 @@ func TestNoSignalLeavesAnythingBehind(t *testing.T) {
 				w.says(" " + c.waitsFor)
 			}
 			w.storm()
+			signaled := 1
+			if name == "a run that is supervised" {
+				signaled = 2
+				w.sh("rm .ralph.lock")
+			}
 			w.ends(130)
 			// ralph's own job pushes and comments, too
 			if took := time.Since(asked); c.where == job && c.args[0] != "action" && took >= proc.DefaultGrace {
 				t.Errorf("it took %s", took)
 			}
-			if n := strings.Count(w.stderr.String(), "Received signal"); n != 1 {
-				t.Errorf("the first signal is told %d times:\n%s", n, w.stderr.String())
+			if got := w.stderr.String(); strings.Count(got, "Received signal") != signaled || signaled == 2 && strings.Contains(got, "Stopping the agent") {
+				t.Errorf("the first signal is told otherwise than %d times:\n%s", signaled, got)
 			}
 			if w.exists("turned") {
 				t.Error("a turn began after the signal")
@@ -368,8 +375,8 @@ func (w *work) setupThatHangs() {
 	w.inClone()
 }
 
-// TestSignalsAtATerminal presses Ctrl-C once, and the step goes on as long as the person lets it; twice, and the next run
-// asks whether to go on, and waits for nothing where the terminal closes then.
+// TestSignalsAtATerminal presses Ctrl-C once or closes the terminal, and the step goes on, and what it did counts; twice,
+// and the next run asks whether to go on, and waits for nothing where the terminal closes then.
 func TestSignalsAtATerminal(t *testing.T) {
 	start := func() *work {
 		w := begin(t, "run", "-p", "x", "--agent", "./agent")
@@ -384,14 +391,19 @@ func TestSignalsAtATerminal(t *testing.T) {
 		w.types("\x03")
 		w.ends(130)
 	}
-	w := start()
-	w.types("\x03")
-	w.says("Received signal, shutting down...")
-	w.write("go", "")
-	if w.ends(130); !strings.Contains(w.stderr.String(), "finished") {
-		t.Errorf("the screen is:\n%s", w.stderr.String())
+	for name, leave := range map[string]func(w *work){
+		"Ctrl-C":              func(w *work) { w.types("\x03"); w.says("Received signal, shutting down...") },
+		"the terminal closes": func(w *work) { _ = w.terminal.Close(); time.Sleep(500 * time.Millisecond) },
+	} {
+		w := start()
+		leave(w)
+		w.write("go", "")
+		w.ends(130)
+		if got := w.sh("cat .ralph/runs/*/journal.jsonl"); !strings.Contains(got, `"class":"ok"`) || !strings.Contains(got, `"outcome":"interrupted"`) {
+			t.Errorf("%s: the screen is:\n%s\nand the journal:\n%s", name, w.stderr.String(), got)
+		}
 	}
-	w = start()
+	w := start()
 	stop(w)
 	before := w.sh("ls -A . .ralph .ralph/runs")
 	w.run(true, "ralph", w.args...)
