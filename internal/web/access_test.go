@@ -33,18 +33,13 @@ func open(t testing.TB, edit func(*web.Options)) *site {
 	}))
 	t.Cleanup(server.Close)
 	s.url = server.URL
-	public, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	public := must[*url.URL](t)(url.Parse(server.URL))
 	o := s.world.Options(public)
 	o.Clock = func() time.Time { return webpages.Now }
 	if edit != nil {
 		edit(&o)
 	}
-	if s.pages, err = web.New(o); err != nil {
-		t.Fatal(err)
-	}
+	s.pages = must[*web.Server](t)(web.New(o))
 	t.Cleanup(s.pages.Close)
 	return s
 }
@@ -58,10 +53,7 @@ func (s *site) asks(login, method, path, body string, edit func(*http.Request)) 
 		ctx, cancel = context.WithTimeout(ctx, 300*time.Millisecond)
 		defer cancel()
 	}
-	r, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	r := must[*http.Request](s.t)(http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body)))
 	if body != "" {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -72,16 +64,30 @@ func (s *site) asks(login, method, path, body string, edit func(*http.Request)) 
 		edit(r)
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	got, err := client.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	got := must[*http.Response](s.t)(client.Do(r))
 	defer got.Body.Close()
 	text, err := io.ReadAll(got.Body)
-	if err != nil && ctx.Err() == nil {
-		s.t.Fatal(err)
+	if ctx.Err() == nil {
+		noError(s.t, err)
 	}
 	return got, string(text)
+}
+
+// must is a value that has to come without an error.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		noError(t, err)
+		return v
+	}
+}
+
+// noError ends a test that cannot be made up.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // things are what each part of an address may name: what is there, what is somebody else's, and guesses.

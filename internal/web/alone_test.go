@@ -38,29 +38,15 @@ func TestOneRunForOneBrowser(t *testing.T) {
 		pages.ServeHTTP(w, r)
 	}))
 	defer server.Close()
-	public, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	public := must[*url.URL](t)(url.Parse(server.URL))
 	world := webpages.Sample(t)
-	if pages, err = web.NewAlone(public, alone{world}); err != nil {
-		t.Fatal(err)
-	}
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages = must[*web.Alone](t)(web.NewAlone(public, alone{world}))
+	jar := must[*cookiejar.Jar](t)(cookiejar.New(nil))
 	browser := &http.Client{Jar: jar}
 	get := func(client *http.Client, address string) (int, string) {
-		got, err := client.Get(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must[*http.Response](t)(client.Get(address))
 		defer got.Body.Close()
-		text, err := io.ReadAll(got.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must[[]byte](t)(io.ReadAll(got.Body))
 		return got.StatusCode, string(text)
 	}
 	for range 2 { // the same browser comes in again

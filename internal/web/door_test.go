@@ -21,15 +21,9 @@ func TestSignIn(t *testing.T) {
 	var log strings.Builder
 	s := open(t, func(o *web.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	s.world.SignsIn = "alice"
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must[*cookiejar.Jar](t)(cookiejar.New(nil))
 	client := &http.Client{Jar: jar}
-	got, err := client.Get(s.url + "/sign-in/github?next=/runs/run-3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must[*http.Response](t)(client.Get(s.url + "/sign-in/github?next=/runs/run-3"))
 	got.Body.Close()
 	if got.StatusCode != http.StatusOK || got.Request.URL.Path != "/runs/run-3" {
 		t.Fatalf("%d at %s", got.StatusCode, got.Request.URL)
@@ -193,20 +187,13 @@ func TestSetup(t *testing.T) {
 func TestUnfinishedForm(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must[net.Conn](t)(net.Dial("tcp", strings.TrimPrefix(s.url, "http://")))
 	defer conn.Close()
-	_, err = fmt.Fprintf(conn, "POST /runs/run-3/stop HTTP/1.1\r\nHost: %s\r\nCookie: ralph=%s\r\nContent-Length: 100\r\n"+
+	_, err := fmt.Fprintf(conn, "POST /runs/run-3/stop HTTP/1.1\r\nHost: %s\r\nCookie: ralph=%s\r\nContent-Length: 100\r\n"+
 		"Content-Type: application/x-www-form-urlencoded\r\n\r\ntext=never", strings.TrimPrefix(s.url, "http://"),
 		s.world.Enter("alice"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.SetReadDeadline(time.Now().Add(2 * time.Minute)); err != nil { // only catches a hang
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, conn.SetReadDeadline(time.Now().Add(2*time.Minute))) // only catches a hang
 	answer, err := io.ReadAll(conn) // to its end: the connection is closed
 	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 4") {
 		t.Errorf("%v: %.200s", err, answer)

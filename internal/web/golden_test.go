@@ -38,10 +38,7 @@ var blankLines = regexp.MustCompile(`\n\s*\n+`)
 // asText is what is to be read on a page, with where links and forms lead.
 func asText(t *testing.T, page string) string {
 	t.Helper()
-	root, err := html.Parse(strings.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must[*html.Node](t)(html.Parse(strings.NewReader(page)))
 	var b strings.Builder
 	var walk func(*html.Node)
 	walk = func(n *html.Node) {
@@ -69,15 +66,9 @@ func asText(t *testing.T, page string) string {
 
 // TestForeignFilesAreAsTheyCame: what is not ours is byte for byte what its README says.
 func TestForeignFilesAreAsTheyCame(t *testing.T) {
-	says, err := os.ReadFile("static/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	says := must[[]byte](t)(os.ReadFile("static/README.md"))
 	for _, name := range []string{"htmx.min.js", "hx-sse.min.js"} {
-		content, err := os.ReadFile(filepath.Join("static", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must[[]byte](t)(os.ReadFile(filepath.Join("static", name)))
 		if sum := sha256.Sum256(content); !strings.Contains(string(says), hex.EncodeToString(sum[:])) {
 			t.Errorf("%s is not the file that static/README.md tells of", name)
 		}

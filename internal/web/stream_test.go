@@ -23,18 +23,12 @@ func (s *site) follows(login, path string, edit func(*http.Request)) <-chan stri
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.t.Context())
 	s.t.Cleanup(cancel)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, http.NoBody)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	r := must[*http.Request](s.t)(http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, http.NoBody))
 	r.AddCookie(&http.Cookie{Name: "ralph", Value: s.world.Enter(login)})
 	if edit != nil {
 		edit(r)
 	}
-	got, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	got := must[*http.Response](s.t)(http.DefaultClient.Do(r))
 	if got.StatusCode != http.StatusOK || got.Header.Get("Content-Type") != "text/event-stream" {
 		s.t.Fatalf("%d %s", got.StatusCode, got.Header.Get("Content-Type"))
 	}
@@ -123,10 +117,7 @@ func TestStreamEndsWithAccess(t *testing.T) {
 // TestSlowReaderHoldsNothingUp: somebody who reads nothing is dropped, and others read on meanwhile.
 func TestSlowReaderHoldsNothingUp(t *testing.T) {
 	s := open(t, nil)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must[net.Conn](t)(net.Dial("tcp", strings.TrimPrefix(s.url, "http://")))
 	defer conn.Close()
 	fmt.Fprintf(conn, "GET /runs/run-3/live HTTP/1.1\r\nHost: %s\r\nCookie: ralph=%s\r\n\r\n",
 		strings.TrimPrefix(s.url, "http://"), s.world.Enter("alice"))
