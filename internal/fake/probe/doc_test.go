@@ -152,10 +152,7 @@ const (
 // TestSecuritySaysWhatIsReached: the page has the table of what the probe reaches, with a reason for everything.
 func TestSecuritySaysWhatIsReached(t *testing.T) {
 	known, where := readFacts(t)
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(os.ReadFile(page))
 	before, rest, ok := strings.Cut(string(text), begins)
 	is, after, ok2 := strings.Cut(rest, ends)
 	if !ok || !ok2 {
@@ -172,9 +169,7 @@ func TestSecuritySaysWhatIsReached(t *testing.T) {
 	}
 	want := "\n" + known.table(where) + "\n"
 	if *update {
-		if err := os.WriteFile(page, []byte(before+begins+want+ends+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(page, []byte(before+begins+want+ends+after), 0o644))
 	} else if is != want {
 		t.Errorf("%s is not what the probe reaches: run go test -tags e2e ./internal/fake/probe -update", page)
 	}

@@ -79,17 +79,12 @@ func newGround(t *testing.T, uid int) *ground {
 	if os.Geteuid() == 0 {
 		parent = "/opt"
 	}
-	base, err := os.MkdirTemp(parent, "ralph-probe-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := must[string](t)(os.MkdirTemp(parent, "ralph-probe-"))
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	// What the agent of another user has left where everybody writes is in the way of this one's, or only seems to be.
 	unmark()
 	t.Cleanup(unmark)
-	if err := os.Chmod(base, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(base, 0o755))
 	g := &ground{uid: uid}
 	g.Base, g.Secrets, g.Abstract = base, map[string][]byte{}, "probe-"+filepath.Base(base)
 	g.Home, g.Temp, g.Reports = g.in("home"), g.in("tmp"), g.in("reports")
@@ -139,42 +134,25 @@ func (g *ground) put(t *testing.T, path, text string) {
 		path = g.in(path) + path[len(strings.TrimSuffix(path, "/")):]
 	}
 	if strings.HasSuffix(path, "/") {
-		if err := os.MkdirAll(path, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(path, 0o755))
 		return
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	noError(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // install puts the programs where ralph finds them, and everybody can run them.
 func (g *ground) install(t *testing.T) {
 	t.Helper()
-	from, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := must[string](t)(programs())
 	for to, name := range map[string]string{"bin/ralph": "ralph", "tools/probe": "probe", "tools/claude": "probe"} {
-		program, err := os.ReadFile(filepath.Join(from, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		program := must[[]byte](t)(os.ReadFile(filepath.Join(from, name)))
 		g.put(t, to, string(program))
-		if err := os.Chmod(g.in(to), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chmod(g.in(to), 0o755))
 	}
 	if os.Geteuid() == 0 { // a program that is root's
 		g.Setuid = g.in("setuid-id")
-		program, err := os.ReadFile("/usr/bin/id")
-		if err != nil {
-			t.Fatal(err)
-		}
+		program := must[[]byte](t)(os.ReadFile("/usr/bin/id"))
 		g.put(t, g.Setuid, string(program))
 	}
 }
@@ -192,10 +170,7 @@ func (g *ground) tell(t *testing.T) {
 			return nil
 		})
 	}
-	text, err := json.Marshal(g.targets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(json.Marshal(g.targets))
 	g.put(t, "tools/probe.json", string(text))
 }
 
@@ -212,15 +187,11 @@ func (g *ground) ready(t *testing.T) {
 	}
 	modes := map[string]os.FileMode{g.Base: 0o755, g.Reports: 0o777, g.Temp: 0o777 | os.ModeSticky}
 	if g.Setuid != "" {
-		if err := os.Chown(g.Setuid, 0, 0); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chown(g.Setuid, 0, 0))
 		modes[g.Setuid] = 0o755 | os.ModeSetuid
 	}
 	for path, mode := range modes {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chmod(path, mode))
 	}
 }
 
@@ -234,16 +205,10 @@ func (g *ground) serve(t *testing.T) {
 	s.Start()
 	t.Cleanup(s.Close)
 	g.TCP = s.Listener.Addr().String()
-	late, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	late := must[net.Listener](t)(net.Listen("tcp4", "127.0.0.1:0"))
 	t.Cleanup(func() { late.Close() })
 	g.Late = late.Addr().String()
-	u, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must[net.PacketConn](t)(net.ListenPacket("udp", "127.0.0.1:0"))
 	t.Cleanup(func() { u.Close() })
 	g.UDP = u.LocalAddr().String()
 	go func() {
@@ -256,15 +221,10 @@ func (g *ground) serve(t *testing.T) {
 		}
 	}()
 	for _, name := range []string{g.in("some.sock"), "@" + g.Abstract} {
-		l, err := net.Listen("unix", name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must[net.Listener](t)(net.Listen("unix", name))
 		t.Cleanup(func() { l.Close() })
 	}
-	if err := os.Chmod(g.in("some.sock"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(g.in("some.sock"), 0o666))
 	g.Socket = g.in("some.sock")
 }
 
@@ -284,17 +244,12 @@ func lowPort(t *testing.T) net.Listener {
 func (g *ground) victim(t *testing.T) {
 	t.Helper()
 	c := exec.Command(g.in("tools/probe"), "victim")
-	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must[io.WriteCloser](t)(c.StdinPipe())
 	c.Env = []string{"PROBE_SECRET=" + secrets["victim"], "PROBE_KEYRING=" + secrets["keyring"],
 		"PATH=" + os.Getenv("PATH")}
 	c.SysProcAttr = g.as()
 	c.SysProcAttr.Setpgid = true
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.Start())
 	t.Cleanup(func() { in.Close(); _ = c.Wait() })
 	g.Victim = c.Process.Pid
 }
@@ -310,41 +265,25 @@ func (g *ground) as() *syscall.SysProcAttr {
 // terminal is one of ralph's own, with its user at it.
 func (g *ground) terminal(t *testing.T, c *exec.Cmd) {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	master := must[*os.File](t)(os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0))
 	t.Cleanup(func() { master.Close() })
 	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
 	if err == nil {
 		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	slave := must[*os.File](t)(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0))
 	t.Cleanup(func() { slave.Close() })
-	if err := slave.Chown(g.uid, -1); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, slave.Chown(g.uid, -1))
 	c.Stdin, c.SysProcAttr.Setsid, c.SysProcAttr.Setctty = slave, true, true
 }
 
 // inKernel leaves a secret in shared memory, which everybody of this machine may read.
 func (g *ground) inKernel(t *testing.T) {
 	t.Helper()
-	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o666)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must[int](t)(unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o666))
 	t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
-	b, err := unix.SysvShmAttach(id, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must[[]byte](t)(unix.SysvShmAttach(id, 0, 0))
 	copy(b, secrets["memory"])
 	_ = unix.SysvShmDetach(b)
 	g.Memory = id

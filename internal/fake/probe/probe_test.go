@@ -103,18 +103,10 @@ func (g *ground) runs(t *testing.T, c configuration, ralph *exec.Cmd) {
 // job is ralph action on a runner.
 func (g *ground) job(t *testing.T, c configuration) {
 	g.runner(t, c.layout)
-	hub, err := fake.New(fake.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	hub := must[*fake.GitHub](t)(fake.New(fake.Options{}))
 	t.Cleanup(hub.Close)
-	if err := hub.AddRepo("alice", "demo", "main"); err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{"README.md": "# demo\n"}
-	if _, err := hub.CommitFiles("alice", "demo", "main", "begin", files); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, hub.AddRepo("alice", "demo", "main"))
+	must[string](t)(hub.CommitFiles("alice", "demo", "main", "begin", map[string]string{"README.md": "# demo\n"}))
 	hub.AddToken(secrets["github"], "", fake.Actions)
 	number := hub.AddIssue("alice", "demo", fake.Issue{Title: "Say hello",
 		Body: "A file hello.txt.\n\n## Acceptance criteria\n\n- it greets\n"})
@@ -187,9 +179,7 @@ func (g *ground) reports(t *testing.T) (all []report) {
 		if err == nil {
 			err = json.Unmarshal(text, &r)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		all = append(all, r)
 		for _, p := range probes {
 			if p.group == works && slices.Contains(r.Tried, p.String()) && r.Reached[p.String()] == "" {

@@ -22,6 +22,23 @@ const reachedFile = "testdata/reached.txt"
 // facts are, by configuration and by probe, who reaches it.
 type facts map[string]map[string][]string
 
+// must is a value that has to come without an error.
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		noError(t, err)
+		return v
+	}
+}
+
+// noError ends a test that cannot be made up.
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func readFacts(t *testing.T) (known facts, where string) {
 	t.Helper()
 	text, err := os.ReadFile(reachedFile)
@@ -55,12 +72,8 @@ func (f facts) write(t *testing.T, where string) {
 			}
 		}
 	}
-	if err := os.MkdirAll("testdata", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(reachedFile, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll("testdata", 0o755))
+	noError(t, os.WriteFile(reachedFile, b.Bytes(), 0o644))
 }
 
 // here is this machine, as far as it matters to what can be reached.
