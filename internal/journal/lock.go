@@ -34,25 +34,7 @@ func Lock(dir string, log func(format string, args ...any)) (unlock func(), err 
 	if err != nil {
 		return nil, fmt.Errorf("taking the lock: %w", err)
 	}
-	if !ours.add(place.top) { // opening the files once more would drop a part of our own lock
-		return nil, &HeldError{os.Getpid()}
-	}
-	files, err := place.take(log)
-	unlock = func() {
-		for _, f := range slices.Backward(files) {
-			f.release()
-		}
-		ours.remove(place.top)
-	}
-	if err != nil {
-		unlock()
-		return nil, err
-	}
-	logTakeover(files, log)
-	for _, f := range files {
-		claim(f.file)
-	}
-	return unlock, nil
+	return lockAll(place.top, log, func() ([]*lockFile, error) { return place.take(log) })
 }
 
 // LockIn takes one name in a directory of ours for this process, as Lock takes a worktree: a file in it, which is removed
@@ -65,22 +47,37 @@ func LockIn(dir, name string, log func(format string, args ...any)) (unlock func
 }
 
 func lockName(dir, name string, log func(format string, args ...any)) (unlock func(), err error) {
-	whole := filepath.Join(dir, name)
-	if !ours.add(whole) {
+	return lockAll(filepath.Join(dir, name), log, func() ([]*lockFile, error) {
+		f, err := takeFile(dir, name)
+		if err != nil {
+			return nil, err
+		}
+		return []*lockFile{f}, nil
+	})
+}
+
+// lockAll takes what is known by a path, with files that take locks, those also that it returns with an error.
+func lockAll(what string, log func(format string, args ...any), take func() ([]*lockFile, error)) (unlock func(),
+	err error) {
+	if _, held := ours.LoadOrStore(what, true); held { // opening the files once more would drop a part of our own lock
 		return nil, &HeldError{os.Getpid()}
 	}
-	f, err := takeFile(dir, name)
+	files, err := take()
+	unlock = func() {
+		for _, f := range slices.Backward(files) {
+			f.release()
+		}
+		ours.Delete(what)
+	}
 	if err != nil {
-		ours.remove(whole)
+		unlock()
 		return nil, err
 	}
-	f.removes = true
-	logTakeover([]*lockFile{f}, log)
-	claim(f.file)
-	return func() {
-		f.release()
-		ours.remove(whole)
-	}, nil
+	logTakeover(files, log)
+	for _, f := range files {
+		claim(f.file)
+	}
+	return unlock, nil
 }
 
 // take locks the files: the one in the git directory first, so that who does not get it leaves nothing at the top. With
@@ -126,7 +123,6 @@ type lockFile struct {
 	file     *os.File
 	left     int    // the process that left the file behind, or 0
 	leftText string // what was in the file
-	removes  bool   // the file goes with the lock; otherwise it stays, empty
 }
 
 func (f *lockFile) path() string { return filepath.Join(f.root.Name(), filepath.FromSlash(f.name)) }
@@ -137,7 +133,7 @@ func takeFile(dir, name string) (*lockFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("taking the lock: %w", err)
 	}
-	f := &lockFile{root: root, name: name, removes: name == LockFile}
+	f := &lockFile{root: root, name: name}
 	if err := f.take(); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
@@ -260,9 +256,9 @@ func (f *lockFile) sign() error {
 // release gives the file back. It is removed before it is unlocked, so that no one locks a file that is about to go.
 func (f *lockFile) release() {
 	mine := pidIn(f.file) == os.Getpid() && is(f.root, f.name, f.file)
-	remove := func() bool { return f.removes && mine && f.root.Remove(f.name) == nil }
+	remove := func() bool { return f.name != gitLock && mine && f.root.Remove(f.name) == nil }
 	removed := remove()
-	if mine && !f.removes {
+	if mine && f.name == gitLock {
 		_ = f.file.Truncate(0)
 	}
 	_ = f.file.Close()
@@ -301,38 +297,8 @@ func lockError(path string, err error) error {
 	return fmt.Errorf("taking the lock %s: %w", path, err)
 }
 
-// ours are the tops of the worktrees that this process has locked.
-var ours owned
-
-type owned struct {
-	mu   sync.Mutex
-	tops map[string]bool
-}
-
-func (o *owned) add(top string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.tops[top] {
-		return false
-	}
-	if o.tops == nil {
-		o.tops = map[string]bool{}
-	}
-	o.tops[top] = true
-	return true
-}
-
-func (o *owned) remove(top string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.tops, top)
-}
-
-func (o *owned) has(top string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.tops[top]
-}
+// ours are the tops of the worktrees, and the files, that this process has locked.
+var ours sync.Map
 
 // gitLock is the lock in a git directory. The file stays when the lock is given back, empty.
 const gitLock = "ralph/lock"
@@ -419,24 +385,21 @@ func LockOwner(dir string) (Owner, error) {
 	if err != nil {
 		return Owner{}, fmt.Errorf("looking for the lock: %w", err)
 	}
-	if ours.has(place.top) {
-		return Owner{Dir: place.top, PID: os.Getpid(), Alive: true, Holds: true}, nil
+	o, known := Owner{PID: os.Getpid(), Alive: true, Holds: true}, false
+	if _, known = ours.Load(place.top); !known && place.gitDir != "" {
+		o, err = ownerOf(place.gitDir, gitLock)
+		known = err == nil && (o.Holds || o.Elsewhere) // what agents can reach less easily says more
 	}
-	if place.gitDir != "" {
-		o, err := ownerOf(place.gitDir, gitLock)
-		if err == nil && (o.Holds || o.Elsewhere) { // what agents can reach less easily says more
-			o.Dir = place.top
-			return o, nil
-		}
+	if !known {
+		o, err = ownerOf(place.top, LockFile)
 	}
-	o, err := ownerOf(place.top, LockFile)
 	o.Dir = place.top
 	return o, err
 }
 
 // OwnerIn says who has a name in a directory of ours, as LockIn takes it.
 func OwnerIn(dir, name string) (Owner, error) {
-	if ours.has(filepath.Join(dir, name)) {
+	if _, known := ours.Load(filepath.Join(dir, name)); known {
 		return Owner{Dir: dir, PID: os.Getpid(), Alive: true, Holds: true}, nil
 	}
 	o, err := ownerOf(dir, name)
