@@ -21,7 +21,6 @@ type Check struct {
 	Why      string // "Makefile has a target test": names the file, and in it what shows the check
 	Severity string // config.Hard; config.Soft for a tool of which only the configuration was seen
 	stage    stage
-	bare     string // the command where no setup has run; "" the same
 }
 
 // Step is a command that makes a fresh checkout ready for its checks, and why.
@@ -70,13 +69,13 @@ func (d *Result) add(more Result) {
 // hard adds a check that builds, that tests, or that the owner has given a name. Like soft, locked and installs it adds
 // nothing when nothing shows it, which an empty why says, and reports whether it has added something.
 func (d *Result) hard(at stage, command, why string) bool {
-	return d.check(Check{command, why, config.Hard, at, ""})
+	return d.check(Check{command, why, config.Hard, at})
 }
 
 // soft adds a tool of which only the configuration is there. Which version of it is meant, and whether the repository
 // passes it, no one has said: it warns.
 func (d *Result) soft(at stage, command, why string) bool {
-	return d.check(Check{command, why, config.Soft, at, ""})
+	return d.check(Check{command, why, config.Soft, at})
 }
 
 // named adds the first of the names that ok is true of: as the last word of a command, and of what shows it.

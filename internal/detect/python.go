@@ -53,9 +53,6 @@ func pythonProject(files topFiles) Result {
 	if len(p.d.Checks) == 0 {
 		p.d.Setup = nil // nothing needs it
 	}
-	if len(p.d.Setup) > 0 && p.environment == OwnEnvironment {
-		p.bare()
-	}
 	return p.d
 }
 
@@ -226,15 +223,6 @@ func (p *python) pip() {
 // has, so a pytest that is installed there counts, and installs nothing into it.
 const makesEnvironment = "python3 -m venv --clear --system-site-packages " + OwnEnvironment + " && "
 
-// bare gives the checks the form that they have where no setup runs.
-func (p *python) bare() {
-	for i, d := range p.d.Checks {
-		if rest, ok := strings.CutPrefix(d.Command, interpreter(OwnEnvironment)+" "); ok {
-			p.d.Checks[i].bare = "python3 " + rest
-		}
-	}
-}
-
 // Bare is the same result where nothing is installed: with checks that need no environment of ralph's, and without the
 // step that makes one. The other steps are what a person may have left out.
 func (d Result) Bare() Result {
@@ -243,8 +231,8 @@ func (d Result) Bare() Result {
 	})
 	d.Checks = slices.Clone(d.Checks)
 	for i, c := range d.Checks {
-		if c.bare != "" {
-			d.Checks[i].Command = c.bare
+		if rest, ok := strings.CutPrefix(c.Command, interpreter(OwnEnvironment)+" "); ok {
+			d.Checks[i].Command = "python3 " + rest
 		}
 	}
 	return d
@@ -252,7 +240,7 @@ func (d Result) Bare() Result {
 
 // SetupIndependent reports whether the checks are the same wherever they run, with a setup or without.
 func (d Result) SetupIndependent() bool {
-	return !slices.ContainsFunc(d.Checks, func(c Check) bool { return c.bare != "" })
+	return !slices.ContainsFunc(d.Checks, func(c Check) bool { return environmentOf(c.Command) == OwnEnvironment })
 }
 
 // environmentOf is the virtual environment whose Python a command begins with; "" none.
