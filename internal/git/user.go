@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	// the names of git's objects
-
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/regex"

@@ -63,24 +63,11 @@ func (s Story) done(r Rules) bool {
 // Complete reports whether every story passes, and unless SkipReview is approved. A plan without stories is not
 // complete.
 func (p Plan) Complete(r Rules) bool {
-	for _, s := range p.Stories {
-		if !s.done(r) {
-			return false
-		}
-	}
-	return len(p.Stories) > 0
+	return len(p.Stories) > 0 && len(p.those(func(s Story) bool { return s.done(r) })) == len(p.Stories)
 }
 
 // Passed counts the stories whose passes is true.
-func (p Plan) Passed() int {
-	n := 0
-	for _, s := range p.Stories {
-		if s.Passes {
-			n++
-		}
-	}
-	return n
-}
+func (p Plan) Passed() int { return len(p.those(func(s Story) bool { return s.Passes })) }
 
 // cap is after how many reviews a story is approved whatever they say. Rules that name none have the default, never
 // none: with a cap of 0 the first review would pass every story.

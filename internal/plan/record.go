@@ -140,19 +140,17 @@ func (p Plan) ApprovedBy(id, who string) Plan {
 }
 
 // AtCap lists the stories that no one approved but the cap of reviews.
-func (p Plan) AtCap() (ids []string) {
-	for _, s := range p.Stories {
-		if s.AtCap() {
-			ids = append(ids, s.ID)
-		}
-	}
-	return ids
-}
+func (p Plan) AtCap() (ids []string) { return p.those(Story.AtCap) }
 
 // ByHand lists the stories that a person approved.
 func (p Plan) ByHand() (ids []string) {
+	return p.those(func(s Story) bool { return s.Person() != "" })
+}
+
+// those are the ids of the stories that something is true of.
+func (p Plan) those(is func(Story) bool) (ids []string) {
 	for _, s := range p.Stories {
-		if s.Person() != "" {
+		if is(s) {
 			ids = append(ids, s.ID)
 		}
 	}
