@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -65,20 +66,17 @@ type Place struct {
 
 // Places are those of an environment (NAME=value each), by name.
 func Places(environ []string) []Place {
-	var places []Place
+	addresses := map[string]string{}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, Prefix) || name == Prefix || strings.TrimSpace(value) == "" {
-			continue
+		if value = strings.TrimSpace(value); strings.HasPrefix(name, Prefix) && name != Prefix && value != "" {
+			addresses[name] = value // the last one of a name counts
 		}
-		p := Place{name, strings.TrimSpace(value)}
-		if i := slices.IndexFunc(places, func(o Place) bool { return o.Name == name }); i >= 0 {
-			places[i] = p // the last value of a name counts
-			continue
-		}
-		places = append(places, p)
 	}
-	slices.SortFunc(places, func(a, b Place) int { return strings.Compare(a.Name, b.Name) })
+	var places []Place
+	for _, name := range slices.Sorted(maps.Keys(addresses)) {
+		places = append(places, Place{name, addresses[name]})
+	}
 	return places
 }
 
@@ -102,11 +100,13 @@ func Named(places []Place, names []string) (named []Place, missing []string) {
 func (p Place) Send(ctx context.Context, m Message, env []string) error {
 	ctx, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()
-	var err error
-	if p.Name == Command {
-		err = p.command(ctx, m, env)
-	} else {
-		err = p.send(ctx, m)
+	body, err := json.Marshal(m)
+	switch {
+	case err != nil: // texts and numbers
+	case p.Name == Command:
+		err = p.command(ctx, m, body, env)
+	default:
+		err = p.send(ctx, m, body)
 	}
 	if err != nil {
 		return fmt.Errorf("no notification by %s: %w", p.Name, err)
@@ -114,17 +114,17 @@ func (p Place) Send(ctx context.Context, m Message, env []string) error {
 	return nil
 }
 
-func (p Place) send(ctx context.Context, m Message) error {
+func (p Place) send(ctx context.Context, m Message, body []byte) error {
 	u, err := url.Parse(p.address)
 	if err != nil || u.Scheme == "" { // whose error would show the address
 		return errors.New("its value is no address; must be https://HOST/PATH for a webhook, or addresses such as " +
 			"slack://…, discord://…, telegram://… and smtp://…")
 	}
 	if u.Scheme == "https" || u.Scheme == "http" {
-		return post(ctx, p.address, m)
+		return post(ctx, p.address, body)
 	}
 	told := make(chan error, 1)
-	go func() { told <- p.service(u.Scheme, m) }() // it knows no context
+	go func() { told <- speak(u, m) }() // it knows no context
 	select {
 	case err := <-told:
 		return err
@@ -133,25 +133,21 @@ func (p Place) send(ctx context.Context, m Message) error {
 	}
 }
 
-// service speaks to a chat, a mail server or the like.
-func (p Place) service(scheme string, m Message) error {
-	service, err := reach(p.address)
+// speak tells a chat, a mail server or the like.
+func speak(u *url.URL, m Message) error {
+	service, err := reach(u)
 	if err != nil { // which shows parts of the address
 		return fmt.Errorf("%s:// is no service that is known, or its address is not complete; docs/reports.md has the "+
-			"services, and https://shoutrrr.nickfedor.com their addresses", scheme)
+			"services, and https://shoutrrr.nickfedor.com their addresses", u.Scheme)
 	}
 	if service.Send(m.plain(), &types.Params{}) != nil {
-		return fmt.Errorf("the service %s did not take the message; look whether its address is still valid", scheme)
+		return fmt.Errorf("the service %s did not take the message; look whether its address is still valid", u.Scheme)
 	}
 	return nil
 }
 
 // post sends the message to a webhook.
-func post(ctx context.Context, address string, m Message) error {
-	body, err := json.Marshal(m)
-	if err != nil { // texts and numbers
-		panic(err)
-	}
+func post(ctx context.Context, address string, body []byte) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return errors.New("its value is no address of a webhook")
@@ -175,11 +171,7 @@ func post(ctx context.Context, address string, m Message) error {
 }
 
 // command runs the shell command, with the message as JSON on its standard input and in short in its environment.
-func (p Place) command(ctx context.Context, m Message, env []string) error {
-	body, err := json.Marshal(m)
-	if err != nil {
-		panic(err)
-	}
+func (p Place) command(ctx context.Context, m Message, body []byte, env []string) error {
 	result, err := proc.Run(ctx, proc.Spec{
 		Argv: []string{"sh", "-c", p.address}, Stdin: bytes.NewReader(body), Timeout: mostTime,
 		Env: append(slices.Clip(env), "RALPH_KIND="+m.Kind, "RALPH_TITLE="+m.Title, "RALPH_TEXT="+m.Text,
@@ -206,11 +198,7 @@ var services = map[string]func() types.Service{
 }
 
 // reach is the service of an address such as slack://…, ready to send. Its errors may show parts of the address.
-func reach(address string) (types.Service, error) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil, err
-	}
+func reach(u *url.URL) (types.Service, error) {
 	made := services[u.Scheme]
 	if made == nil {
 		return nil, errors.New("no service has this name")

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,12 +98,15 @@ func TestServices(t *testing.T) {
 			"?host=example.webhook.office.com",
 	}
 	for _, address := range addresses {
-		scheme, _, _ := strings.Cut(address, "://")
-		if _, err := reach(address); err != nil {
-			t.Errorf("%s: %v", scheme, err)
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if !strings.Contains(string(document), "`"+scheme+"://…`") {
-			t.Errorf("docs/reports.md does not name %s", scheme)
+		if _, err := reach(u); err != nil {
+			t.Errorf("%s: %v", u.Scheme, err)
+		}
+		if !strings.Contains(string(document), "`"+u.Scheme+"://…`") {
+			t.Errorf("docs/reports.md does not name %s", u.Scheme)
 		}
 	}
 	if n := strings.Count(string(document), "://…`"); n != len(addresses)+1 { // and https
