@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/derive"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/github"
@@ -15,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -156,6 +158,11 @@ func (r reply) status(ctx context.Context, run loop.State, known bool) error {
 // rejected tells what is wrong with a request: of a plan everything, so that it is fixed at once.
 func (r reply) rejected(ctx context.Context, err error) string {
 	var wrong *plan.Error
+	var none *derive.FailedError
+	if errors.As(err, &none) {
+		return fmt.Sprintf("There is no plan: %d answers of the agent were invalid. Errors of the last one:\n\n%s\n%s\n", derive.Tries,
+			fenced(none.Problems), wording.Sentence(r.offers(ctx, r.ev).Offer("plan <hint>", "asks again")))
+	}
 	if !errors.As(err, &wrong) {
 		return report.Rejected(r.offers(ctx, r.ev), err)
 	}

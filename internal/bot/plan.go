@@ -44,7 +44,9 @@ func (a *Action) plan(ctx context.Context, request event.Request, facts event.Fa
 	case invalid.Is(err):
 		return to.reject(ctx, err)
 	case err != nil:
-		return to.notPlanned(ctx, offer.usage, err)
+		result, err := to.reject(ctx, fmt.Errorf("there is no plan: %w", err))
+		result.Outcome, result.State.Usage = loop.Failed, offer.usage
+		return result, err
 	}
 	view := a.view(loop.State{Start: loop.Start{Task: wanted.ID, Issue: wanted.Issue, Assignment: loop.Assignment{Title: wanted.Title}}})
 	likely, most := offer.Plan.Estimate(offer.rules)
@@ -56,21 +58,6 @@ func (a *Action) plan(ctx context.Context, request event.Request, facts event.Fa
 	result := loop.Result{Outcome: loop.Done, Reason: "the plan is on the issue", State: loop.State{Usage: offer.usage}}
 	a.Runner.Notice(result.Reason)
 	return result, nil
-}
-
-// notPlanned tells that there is no plan, and why.
-func (r reply) notPlanned(ctx context.Context, spent loop.Usage, err error) (loop.Result, error) {
-	result := loop.Result{Outcome: loop.Failed, Reason: err.Error(), State: loop.State{Usage: spent}}
-	r.Runner.Error(r.redact(err.Error()))
-	offers := r.offers(ctx, r.ev)
-	text := report.Rejected(offers, fmt.Errorf("there is no plan: %w", err))
-	var none *derive.FailedError
-	if errors.As(err, &none) {
-		text = fmt.Sprintf("There is no plan: %d answers of the agent were invalid. Errors of the last one:\n\n%s\n%s\n", derive.Tries, fenced(none.Problems), wording.Sentence(offers.Offer("plan <hint>", "asks again")))
-	}
-	r.Runner.Summary(r.redact(text))
-	r.warn("answering", r.answer(ctx, text))
-	return result, invalid.AsReported(err)
 }
 
 // offer is a plan that an agent has derived, and what that took.
