@@ -174,11 +174,10 @@ func (j *job) promptFile(ctx context.Context, tree *git.Tree) (task.Task, error)
 
 // recordListener passes each record to the server.
 func (j *job) recordListener() func(loop.Record) {
-	if j.Server == nil || j.Server.Record == nil {
-		return j.stored
-	}
 	return func(r loop.Record) {
-		j.Server.Record(j.Journal.State().Records, r)
+		if j.Server != nil && j.Server.Record != nil {
+			j.Server.Record(j.Journal.State().Records, r)
+		}
 		if j.stored != nil {
 			j.stored(r)
 		}
