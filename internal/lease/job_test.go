@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,14 +9,8 @@ import (
 // ofJob opens a client of a job's process.
 func (b *sandbox) ofJob(job string, clock *watch) *Client {
 	b.t.Helper()
-	if err := os.MkdirAll(b.options().Root, 0o755); err != nil {
-		b.t.Fatal(err)
-	}
-	c := must[*Client](b.t)(Open(b.ctx, b.options(), clock.now))
-	b.t.Cleanup(func() { _ = c.Close() })
-	if job != "" {
-		c.OfJob(job)
-	}
+	c := b.leases(clock)
+	c.OfJob(job)
 	return c
 }
 
@@ -27,7 +20,7 @@ func TestLeaseOfAJob(t *testing.T) {
 	t.Parallel()
 	b, clock := newSandbox(t), newWatch()
 	first, second, other, action := b.ofJob("5f1e", clock), b.ofJob("5f1e", clock), b.ofJob("5f1", clock),
-		b.ofJob("", clock)
+		b.leases(clock)
 	want := Lease{Task: "issue-42", Owner: "ralph serve, job 5f1e, attempt 1"}
 	held := must[Lease](t)(first.Take(b.ctx, want))
 	if lasts := held.Until.Sub(clock.now()); lasts != longTime {

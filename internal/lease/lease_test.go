@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,24 +23,15 @@ import (
 )
 
 // watch is a clock that tests set.
-type watch struct {
-	mu sync.Mutex
-	at time.Time
-}
+type watch struct{ passed atomic.Int64 }
 
-func newWatch() *watch { return &watch{at: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)} }
+func newWatch() *watch { return &watch{} }
 
 func (w *watch) now() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.at
+	return time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC).Add(time.Duration(w.passed.Load()))
 }
 
-func (w *watch) pass(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.at = w.at.Add(d)
-}
+func (w *watch) pass(d time.Duration) { w.passed.Add(int64(d)) }
 
 // leases opens a process's way to the leases of the sandbox's remote.
 func (b *sandbox) leases(clock *watch, change ...func(*git.Options)) *Client {
