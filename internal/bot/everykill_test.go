@@ -52,7 +52,7 @@ func (w *world) diesAfter(nth int, event string, payload []byte) (killed bool) {
 	for k, v := range w.environ(event, payload) {
 		job.Env = append(job.Env, k+"="+v)
 	}
-	job.Env = append(job.Env, dieAt+"=never", lateBy+"="+w.late.String())
+	job.Env = append(job.Env, dieAt+"=never")
 	job.Stdout, job.Stderr = &out, &out
 	var begun sync.WaitGroup
 	begun.Add(1)

@@ -22,7 +22,7 @@ import (
 // of its kind.
 const dieAt = "RALPH_TEST_DIE_AT"
 
-// lateBy is how far the clock of such a job is ahead.
+// lateBy is how far the clock of a job is ahead.
 const lateBy = "RALPH_TEST_LATE_BY"
 
 // TestMain is also the job that is killed.
@@ -48,9 +48,6 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(3)
-	}
-	if late, err := time.ParseDuration(environ[lateBy]); err == nil {
-		a.Clock = func() time.Time { return time.Now().UTC().Add(late) }
 	}
 	a.stored = die
 	result, err := a.Run(context.Background())

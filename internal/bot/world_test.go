@@ -154,7 +154,7 @@ func (w *world) environ(event string, payload []byte) map[string]string {
 		"GITHUB_RUN_ID": "77", "GITHUB_RUN_ATTEMPT": "1", "GITHUB_WORKSPACE": w.dir,
 		"RALPH_WORKSPACE":    filepath.Join(w.dir, "work"),
 		"INPUT_GITHUB_TOKEN": token, "PATH": os.Getenv("PATH"), "HOME": w.dir,
-		"ANTHROPIC_API_KEY": secret,
+		"ANTHROPIC_API_KEY": secret, lateBy: w.late.String(),
 	}
 	for k, v := range w.env {
 		environ[k] = v
@@ -179,8 +179,9 @@ func newAction(environ map[string]string, out io.Writer) (*Action, error) {
 	for k, v := range environ {
 		parent = append(parent, k+"="+v)
 	}
+	late, _ := time.ParseDuration(environ[lateBy]) // none is no time
 	return &Action{
-		Env: env, Inputs: inputs, Parent: parent, Clock: func() time.Time { return time.Now().UTC() },
+		Env: env, Inputs: inputs, Parent: parent, Clock: func() time.Time { return time.Now().UTC().Add(late) },
 		Runner: actions.New(func(k string) string { return environ[k] }, out),
 		timing: timing{last: time.Minute}, // nobody kills the jobs of tests, and their machines can be slow
 	}, nil
@@ -191,8 +192,6 @@ func (w *world) ready(event string, payload []byte) *Action {
 	w.t.Helper()
 	a, err := newAction(w.environ(event, payload), &w.out)
 	noError(w.t, err)
-	late := w.late
-	a.Clock = func() time.Time { return time.Now().UTC().Add(late) }
 	return a
 }
 
@@ -203,8 +202,6 @@ func (w *world) action(ctx context.Context, event string, payload []byte) (loop.
 	if err != nil {
 		return loop.Result{Outcome: loop.Invalid}, err
 	}
-	late := w.late
-	a.Clock = func() time.Time { return time.Now().UTC().Add(late) }
 	result, err := a.Run(ctx)
 	if open, _ := w.gh.AppTokens(); open > 0 {
 		w.t.Errorf("%d tokens of the App outlive the job, which ended as %q", open, result.Outcome)
