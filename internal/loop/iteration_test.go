@@ -48,7 +48,7 @@ func TestFailure(t *testing.T) {
 }
 
 // TestHeldStoriesFoldAsEver: what was written into a plan's file because of a failed check is told again by the same
-// words, whatever is shown as the failure now.
+// words, whatever is shown as the failure now. What a person approves before the run continues stays theirs.
 func TestHeldStoriesFoldAsEver(t *testing.T) {
 	p := stories("A")
 	p.Stories[0].ReviewStatus = plan.NeedsReview
@@ -66,5 +66,11 @@ func TestHeldStoriesFoldAsEver(t *testing.T) {
 	if story.Passes || !strings.Contains(story.ReviewFeedback, `The check "agent" failed after the review: exit code 1`) ||
 		s.Failure().Check != "make test" {
 		t.Errorf("story = %+v, failure %+v", story, s.Failure())
+	}
+	p.Stories[0] = approved
+	s = s.With(Record{Type: Resumed, Resume: &Resume{
+		Plan: &Planned{Plan: p, Record: []plan.RecordedReview{{Story: "A", By: plan.ByPerson, Who: "ann"}}}}})
+	if got := s.OnRecord(); got[0].By != plan.ByPerson || got[0].Who != "ann" {
+		t.Errorf("on record after ann's approval: %+v", got)
 	}
 }
