@@ -242,9 +242,7 @@ func (r *ClaimReader) state(t tag) {
 	c := Claim{Tag: t.name, Text: text}
 	most, wanted := 200, r.Promises
 	switch _, nothing := c.Nothing(); {
-	case c.Asks():
-		most, wanted = 2000, nil
-	case nothing:
+	case c.Asks(), nothing:
 		most, wanted = 2000, nil
 	case t.name == "response":
 		wanted = []string{r.Completion}

@@ -89,11 +89,13 @@ func ConcernName(text string) string {
 	return safetext.ShortenBytes(name, 120)
 }
 
-// accepts reports whether one of the names is the concern's, written as it is or as a test runner writes it.
-func accepts(list []Acceptance, c Concern) bool {
-	return slices.ContainsFunc(list, func(a Acceptance) bool {
-		return a.names(c) && (a.What != "" || !c.AsItIs())
-	})
+// accepts reports whether one of the names is the concern's.
+func accepts(list []Acceptance, c Concern) bool { return acceptance(list, c) >= 0 }
+
+// acceptance is the index of the acceptance of a concern, whose name is written as it is or as a test runner writes it;
+// below 0 without one.
+func acceptance(list []Acceptance, c Concern) int {
+	return slices.IndexFunc(list, func(a Acceptance) bool { return a.names(c) && (a.What != "" || !c.AsItIs()) })
 }
 
 // names reports whether an acceptance is of a concern, as far as it says of which.
@@ -110,8 +112,7 @@ func Unnamed(open []Concern, by []Acceptance) []Concern {
 // AcceptedOf are the open concerns that a list of acceptances names, each as it is.
 func AcceptedOf(open []Concern, by []Acceptance) (list []Acceptance) {
 	for _, c := range open {
-		i := slices.IndexFunc(by, func(a Acceptance) bool { return accepts([]Acceptance{a}, c) })
-		if i >= 0 {
+		if i := acceptance(by, c); i >= 0 {
 			list = append(list, by[i].Of(c))
 		}
 	}

@@ -111,17 +111,9 @@ func (s State) nextTurn(limits Limits, now time.Time) Step {
 	case s.readersCap() != "":
 		return Step{Do: Stop, Outcome: Capped, Reason: s.readersCap()}
 	case most > 0 && s.turnsOf(role) >= most:
-		return Step{Do: Stop, Outcome: Capped, Reason: allTaken(role, most)}
+		return Step{Do: Stop, Outcome: Capped, Reason: fmt.Sprintf("the %s has taken %s, which is its cap", role, safetext.Count(most, "turn"))}
 	}
 	return Step{Do: TakeTurn, Iteration: n, Mode: mode, Story: story, Role: role, Tier: tier}
-}
-
-// allTaken says that a role has used up its turns.
-func allTaken(role task.Role, most int) string {
-	if most == 1 {
-		return fmt.Sprintf("the %s has taken its only turn", role)
-	}
-	return fmt.Sprintf("the %s has taken all of its %d turns", role, most)
 }
 
 // capReason says that the cap is reached, and what was missing at the end.

@@ -54,7 +54,7 @@ func TestNextRole(t *testing.T) {
 func TestCapsOfRoles(t *testing.T) {
 	s := history("a b")
 	s.Start.Caps = map[task.Role]int{task.Coder: 2}
-	if got := Next(s, Limits{}, noon); got.Outcome != Capped || got.Reason != "the coder has taken all of its 2 turns" {
+	if got := Next(s, Limits{}, noon); got.Outcome != Capped || got.Reason != "the coder has taken 2 turns, which is its cap" {
 		t.Errorf("Next = %+v, want capped by the coder's own cap", got)
 	}
 	s.Reopened = 2

@@ -151,7 +151,7 @@ func (s State) Findings() []Concern {
 // AcceptedBy are those of a verdict's concerns that a person has accepted; rest says whether others remain.
 func (s State) AcceptedBy(v Verdict) (accepted []Acceptance, rest bool) {
 	for _, c := range v.Concerns {
-		i := slices.IndexFunc(s.Accepted, func(a Acceptance) bool { return accepts([]Acceptance{a}, c) })
+		i := acceptance(s.Accepted, c)
 		if i < 0 {
 			rest = true
 			continue

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
@@ -346,56 +347,29 @@ func numbers(its []*Iteration) string {
 		return ""
 	}
 	for _, q := range last.Quantities {
-		if values, ok := values(its, q.Name); ok {
-			return q.said(values)
+		var values []Quantity
+		for _, it := range its {
+			if m := it.Obstacle().Measure; m != nil {
+				i := slices.IndexFunc(m.Quantities, func(of Quantity) bool { return of.Name == q.Name })
+				values = append(values, m.Quantities[max(i, 0):i+1]...)
+			}
+		}
+		if len(values) == len(its) {
+			return atBest(values)
 		}
 	}
 	return ""
 }
 
-// values are those of one quantity in every attempt.
-func values(its []*Iteration, name string) ([]Quantity, bool) {
-	var all []Quantity
-	for _, it := range its {
-		m := it.Obstacle().Measure
-		if m == nil {
-			return nil, false
-		}
-		for _, q := range m.Quantities {
-			if q.Name == name {
-				all = append(all, q)
-				break
-			}
-		}
+// atBest puts the best of a quantity's values in words.
+func atBest(values []Quantity) string {
+	best := slices.MinFunc(values, func(a, b Quantity) int { return cmp.Compare(a.left(), b.left()) })
+	if slices.Contains([]string{Findings, FailingTests, Places}, best.Name) {
+		return "never fewer than " + safetext.Count(int(best.Value), strings.TrimSuffix(best.Name, "s"))
 	}
-	return all, len(all) == len(its)
-}
-
-// said puts the values of a quantity in words.
-func (q Quantity) said(values []Quantity) string {
-	least, most := math.Inf(1), math.Inf(-1)
-	best := values[0]
-	for _, v := range values {
-		least, most = math.Min(least, v.Value), math.Max(most, v.Value)
-		if v.left() < best.left() {
-			best = v
-		}
+	against := ""
+	if best.Goal != nil {
+		against = ", held against " + best.figure(*best.Goal)
 	}
-	same := least == most
-	one := strings.TrimSuffix(q.Name, "s")
-	switch counted := q.Name == Findings || q.Name == FailingTests || q.Name == Places; {
-	case counted && same:
-		return fmt.Sprintf("the same %s, none fixed", safetext.Count(int(most), one))
-	case counted:
-		return fmt.Sprintf("never fewer than %s", safetext.Count(int(least), one))
-	}
-	name := safetext.Shorten(q.Name, 100)
-	at := best.figure(best.Value) + " at best"
-	if same {
-		at = best.figure(most) + " each time"
-	}
-	if q.Goal != nil {
-		at += ", held against " + best.figure(*best.Goal)
-	}
-	return fmt.Sprintf("%s, in %q", at, name)
+	return fmt.Sprintf("%s at best%s, in %q", best.figure(best.Value), against, safetext.Shorten(best.Name, 100))
 }
