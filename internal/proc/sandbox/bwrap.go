@@ -126,22 +126,13 @@ func (b *bwrap) base() []string {
 // enter implements maker.
 func (b *bwrap) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
 	u := of.u
-	program, err := proc.LookPath(relativeTo(s.Dir, s.Argv[0]), s.Env)
+	program, v, err := b.s.begin(u, s, "/dev/shm") // bwrap mounts its own /dev
 	if err != nil {
-		return proc.SandboxedCommand{}, err
-	}
-	if err := b.s.prepareHome(u); err != nil {
 		return proc.SandboxedCommand{}, err
 	}
 	g, err := b.s.open(u, s)
 	if err != nil {
 		return proc.SandboxedCommand{}, err
-	}
-	v := b.s.view.clone()
-	v.hidden = append(slices.Clip(v.hidden), "/dev/shm") // bwrap mounts its own /dev
-	v.showProgram(b.s.o.Home, program)
-	if resolved, err := real(program); err == nil {
-		v.show(b.s.o.Home, resolved)
 	}
 	layers, lay, leave := b.lay(u)
 	mounts, dir, err := b.mounts(u, s, v, g, layers)
@@ -161,6 +152,23 @@ func (b *bwrap) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
 	}}, nil
 }
 
+// begin finds the program of a process, makes the home of its use, and lets the program be seen where these are hidden, too.
+func (s *Sandbox) begin(u Use, of proc.Spec, hidden ...string) (program string, v visiblePaths, err error) {
+	if program, err = proc.LookPath(relativeTo(of.Dir, of.Argv[0]), of.Env); err != nil {
+		return "", v, err
+	}
+	if err := s.prepareHome(u); err != nil {
+		return "", v, err
+	}
+	v = s.view.clone()
+	v.hidden = append(slices.Clip(v.hidden), hidden...)
+	v.showProgram(s.o.Home, program)
+	if resolved, err := real(program); err == nil {
+		v.show(s.o.Home, resolved)
+	}
+	return program, v, nil
+}
+
 // dirs are where what runs finds its files in the box.
 func (b *bwrap) dirs() dirs { return dirs{home: b.home, cache: b.home + "/.cache", temp: "/tmp"} }
 
@@ -175,8 +183,8 @@ func (b *bwrap) mounts(u Use, s proc.Spec, v visiblePaths, g *listenerSocket, fi
 		v.elsewhere(&b.s.o, s.Dir)
 	}
 	at, in := b.s.dirs(u), b.dirs()
-	inHome := slices.Concat(shown(v), b.agentFiles(u))
-	if err := b.s.places(inHome, at, in); err != nil {
+	inHome, err := b.s.places(slices.Concat(shown(v), b.agentFiles(u)), at, in)
+	if err != nil {
 		return nil, "", fmt.Errorf("making a home for the sandbox: %w", err)
 	}
 	return slices.Concat([]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, first, inHome, tree(),
@@ -259,19 +267,18 @@ func (b *bwrap) worktree(u Use, dir string) []string {
 		u = Reads
 	}
 	top := clone(dir, b.s.o.Home)
+	args := own(top)
 	if u == Reads {
-		args := []string{"--ro-bind", top, top}
-		for _, from := range b.s.borrowed {
-			args = append(args, "--ro-bind", from, from)
-		}
+		args[0] = "--ro-bind"
+	}
+	for _, from := range b.s.borrowed {
+		args = append(args, "--ro-bind", from, from)
+	}
+	if u == Reads {
 		for _, config := range gitConfigs(top) {
 			args = append(args, "--ro-bind", b.s.masked(config), config)
 		}
 		return args
-	}
-	args := []string{"--bind", top, top}
-	for _, from := range b.s.borrowed {
-		args = append(args, "--ro-bind", from, from)
 	}
 	args = append(args, b.repository(top)...)
 	for _, d := range slices.Compact([]string{top, dir}) {

@@ -2,10 +2,10 @@ package sandbox
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
@@ -148,60 +148,56 @@ func (s *Sandbox) Mapped() bool { return s != nil && (s.Mode == Bwrap || s.Mode 
 
 // What is shown in a home of the run's own needs a place there, which bubblewrap makes where it is missing, with all
 // rights, and through any link that leads to it. Earlier processes in that home may have put such links there, also
-// ones that lead to bubblewrap's own view of this machine (/oldroot). So the places are made before, through none.
+// ones that lead to bubblewrap's own view of this machine (/oldroot). So the places are made before, through none, and
+// links are made there instead of in the box: bubblewrap before 0.9 takes none that exists.
 
-// places makes the places of mounts that lie in a home or in its cache. Mounts are triples as bubblewrap takes them.
-func (s *Sandbox) places(mounts []string, at, in dirs) error {
-	for i := 0; i+2 < len(mounts); i += 3 {
+// places makes the places of mounts that lie in a home or in its cache, and returns the mounts without the links that
+// are there then. Mounts are triples as bubblewrap takes them.
+func (s *Sandbox) places(mounts []string, at, in dirs) (rest []string, err error) {
+	for m := range slices.Chunk(mounts, 3) {
 		dir, rel := at.cache, ""
-		switch to := mounts[i+2]; {
+		switch to := m[2]; {
 		case over(in.cache, to) && to != in.cache:
 			rel, _ = filepath.Rel(in.cache, to)
 		case over(in.home, to) && to != in.home:
 			dir = at.home
 			rel, _ = filepath.Rel(in.home, to)
-		default:
+		}
+		switch {
+		case rel == "":
+		case m[0] == "--symlink":
+			if err := s.linkIn(dir, []string{rel}, func(string) string { return m[1] }); err != nil {
+				return nil, err
+			}
 			continue
+		default:
+			if err := s.place(dir, filepath.ToSlash(rel), m[1]); err != nil {
+				return nil, err
+			}
 		}
-		if err := s.place(dir, filepath.ToSlash(rel), mounts[i], mounts[i+1]); err != nil {
-			return err
-		}
+		rest = append(rest, m...)
 	}
-	return nil
+	return rest, nil
 }
 
-// place makes one. Bubblewrap makes a link itself.
-func (s *Sandbox) place(dir, name, how, from string) error {
+// place makes one.
+func (s *Sandbox) place(dir, name, from string) error {
 	root, err := files.OpenDir(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if how != "--symlink" && isDir(from) {
+	if isDir(from) {
 		return s.mkdirIn(root, name)
 	}
 	if err := s.mkdirIn(root, path.Dir(name)); err != nil {
 		return err
 	}
-	info, err := root.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return err
-	case how == "--symlink":
-		if to, err := root.Readlink(name); err == nil && to == from {
-			return nil
-		}
-		return files.RemoveIn(root, name)
-	case info.Mode().IsRegular():
+	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() {
 		return nil
-	default:
-		if err := files.RemoveIn(root, name); err != nil {
-			return err
-		}
 	}
-	if how == "--symlink" {
-		return nil
+	if err := files.RemoveIn(root, name); err != nil {
+		return err
 	}
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

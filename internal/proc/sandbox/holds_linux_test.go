@@ -600,6 +600,9 @@ func TestNothingFollowsLinksInHomes(t *testing.T) {
 				put(t, out+"/precious", "kept")
 				put(t, g.Home+"/.nvm/versions/tool", "a tool")
 				put(t, g.Home+"/.cargo/bin/tool", "a tool")
+				if err := os.Symlink(g.Home+"/.nvm", g.Home+"/.bun"); err != nil { // a link that every box has, not only the first
+					t.Fatal(err)
+				}
 				everybody(t, g.dir)
 				o := g.options(mode, nil)
 				o.Agents[0].Files = append(o.Agents[0].Files, File{Path: ".agent/shown.json", Access: Shown},

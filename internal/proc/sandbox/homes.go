@@ -37,14 +37,13 @@ func (s *Sandbox) prepareHome(u Use) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.homes.of(u)
-	if err := s.beginHome(u, h); err != nil {
-		return fmt.Errorf("making a home for the sandbox: %w", err)
+	err := s.beginHome(u, h)
+	if err == nil && u.turn() && !h.given {
+		err = s.giveAgentFiles(u)
+		h.given = err == nil
 	}
-	if u.turn() && !h.given {
-		if err := s.giveAgentFiles(u); err != nil {
-			return fmt.Errorf("making a home for the sandbox: %w", err)
-		}
-		h.given = true
+	if err != nil {
+		return fmt.Errorf("making a home for the sandbox: %w", err)
 	}
 	return nil
 }

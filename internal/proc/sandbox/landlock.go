@@ -120,22 +120,14 @@ func (l *landlocked) linkFiles(u Use) error {
 // enter implements maker.
 func (l *landlocked) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
 	u := of.u
-	program, err := proc.LookPath(relativeTo(s.Dir, s.Argv[0]), s.Env)
+	program, v, err := l.s.begin(u, s)
 	if err != nil {
-		return proc.SandboxedCommand{}, err
-	}
-	if err := l.s.prepareHome(u); err != nil {
 		return proc.SandboxedCommand{}, err
 	}
 	if err := l.linkFiles(u); err != nil {
 		return proc.SandboxedCommand{}, fmt.Errorf("making a home for the sandbox: %w", err)
 	}
 	o, r := l.s.o, l.s.dirs(u)
-	v := l.s.view.clone()
-	v.showProgram(o.Home, program)
-	if resolved, err := real(program); err == nil {
-		v.show(o.Home, resolved)
-	}
 	_, judge := o.judged(s.Dir)
 	if judge { // it must not reach the worktree
 		v.hidden = append(v.hidden, clone(o.Dir, o.Home))
