@@ -82,13 +82,13 @@ func (r Runner) limit(seconds int) time.Duration {
 
 // external runs a command and looks at how it ended and what it printed. What keeps it from running is a
 // failed verification like any other, and is logged.
-func (c *Verify) external(ctx context.Context, config *task.Verification, stage string, at Input) result {
+func (c *Verify) external(ctx context.Context, config *task.Verification, stage string, at Input) loop.Verdict {
 	if strings.TrimSpace(config.Command) == "" {
-		return result{reason: "No command specified for external verification"}
+		return loop.Verdict{Reason: "No command specified for external verification"}
 	}
-	cannot := func(why any) result {
+	cannot := func(why any) loop.Verdict {
 		c.log("the command %q cannot be run: %v", config.Command, why)
-		return result{reason: fmt.Sprintf("Command failed: %v", why)}
+		return loop.Verdict{Reason: fmt.Sprintf("Command failed: %v", why)}
 	}
 	if runtime.GOOS == "windows" && strings.Contains(strings.TrimSpace(config.Command), "\n") {
 		return cannot("cmd runs one line only; put the lines into a script and name that")
@@ -117,18 +117,16 @@ func (c *Verify) external(ctx context.Context, config *task.Verification, stage 
 	case o.Class == proc.NotFound, o.Class == proc.NotExecutable:
 		return cannot("there is no shell to run it")
 	}
-	out := result{output: o.output, log: log, exit: o.Exit, killed: killed(o.Result)}
-	if out.reason = unverified(o, command.Timeout, config); out.reason == "" {
-		out.pass, out.reason = true, "External verification passed"
+	out := loop.Verdict{Output: o.output, LogFile: log, Exit: o.Exit, Killed: killed(o.Result)}
+	if out.Reason = unverified(o, command.Timeout, config); out.Reason == "" {
+		out.Pass, out.Reason = true, "External verification passed"
 	}
-	lacking := loop.Verdict{Pass: out.pass}
 	command.Title = c.Name()
-	if command.environment(at, o, &lacking); lacking.Unfixable {
-		out.unfixable, out.reason = true, "Command failed: "+lacking.Reason
+	if command.environment(at, o, &out); out.Unfixable {
+		out.Reason = "Command failed: " + strings.TrimPrefix(out.Reason, "Command failed: ")
 	}
-	out.missing = lacking.Missing
 	if cannotRun(o.Exit) {
-		out.missing = !out.pass
+		out.Missing = !out.Pass
 		c.log("the command %q ended with %d, which is how a shell says that it cannot run a program", config.Command, o.Exit)
 	}
 	return out

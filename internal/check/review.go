@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -288,13 +289,11 @@ func (r *Review) verify(ctx context.Context, at Input, turn loop.Turn, v loop.Ve
 	if err != nil || ctx.Err() != nil {
 		return v, err
 	}
-	summary, log := v.Reason, v.LogFile
-	r.Verify.fill(&v, found)
-	if v.Pass && summary != "" {
-		v.Reason += ": " + summary
+	found = r.Verify.complete(found)
+	if found.Pass && v.Reason != "" {
+		found.Reason += ": " + v.Reason
 	}
-	if v.LogFile == "" {
-		v.LogFile = log
-	}
-	return v, nil
+	found.Role, found.Criteria, found.Accepted = v.Role, v.Criteria, v.Accepted
+	found.LogFile, found.Usage = cmp.Or(found.LogFile, v.LogFile), sum(v.Usage, found.Usage)
+	return found, nil
 }

@@ -17,15 +17,15 @@ import (
 // semantic verifies by what the output means: no negative pattern is in it, and a model finds the
 // criteria met. Without any questions there is nothing to ask a model; without patterns too, the acceptance criteria
 // are the questions.
-func (c *Verify) semantic(ctx context.Context, config *task.Verification, s subject) (result, error) {
+func (c *Verify) semantic(ctx context.Context, config *task.Verification, s subject) (loop.Verdict, error) {
 	patterns := said(config.NegativePatterns)
 	for _, pattern := range patterns {
 		if containsFold(s.text, pattern) {
-			return result{reason: "Found negative pattern: " + pattern}, nil
+			return loop.Verdict{Reason: "Found negative pattern: " + pattern}, nil
 		}
 	}
 	if len(patterns) > 0 && s.lost && !s.gone {
-		return result{reason: "No negative pattern was found, but not everything that the agent said could be read"}, nil
+		return loop.Verdict{Reason: "No negative pattern was found, but not everything that the agent said could be read"}, nil
 	}
 	questions := said(config.CheckFor.Of(c.Acceptance))
 	if len(config.CheckFor) == 0 && len(patterns) == 0 {
@@ -33,14 +33,14 @@ func (c *Verify) semantic(ctx context.Context, config *task.Verification, s subj
 	}
 	switch {
 	case len(questions) > 0 && c.Ask == nil && s.gone:
-		return result{pass: true, reason: "All criteria appear met (in words of an earlier iteration, and no model could " +
+		return loop.Verdict{Pass: true, Reason: "All criteria appear met (in words of an earlier iteration, and no model could " +
 			"be asked)"}, nil
 	case len(questions) > 0 && c.Ask == nil:
 		return heuristic(questions, s.text), nil
 	case len(questions) > 0:
 		return c.ask(ctx, questions, config.Model, s)
 	case len(patterns) > 0:
-		return result{pass: true, reason: "All criteria appear met"}, nil
+		return loop.Verdict{Pass: true, Reason: "All criteria appear met"}, nil
 	}
 	return c.fallBack(s, "the criteria name nothing to verify"), nil
 }
@@ -56,45 +56,45 @@ func said(texts []string) (out []string) {
 }
 
 // heuristic looks for the words of each criterion. It is all there is when no model can be asked, and says so.
-func heuristic(questions []string, text string) result {
+func heuristic(questions []string, text string) loop.Verdict {
 	const only = " (no model could be asked, so ralph only searched for the words)"
 	for _, question := range questions {
 		if !containsFold(safetext.OneLine(text), question) {
-			return result{reason: "Criterion not evident: " + question + only}
+			return loop.Verdict{Reason: "Criterion not evident: " + question + only}
 		}
 	}
-	return result{pass: true, reason: "All criteria appear met" + only}
+	return loop.Verdict{Pass: true, Reason: "All criteria appear met" + only}
 }
 
 // ask asks the model. One that fails is logged, and string_match takes its place for this iteration; one that
 // answers in another way than it was asked to has verified nothing.
-func (c *Verify) ask(ctx context.Context, questions []string, model string, s subject) (result, error) {
+func (c *Verify) ask(ctx context.Context, questions []string, model string, s subject) (loop.Verdict, error) {
 	prompt, err := c.question(ctx, questions, s)
 	if err != nil {
-		return result{}, err
+		return loop.Verdict{}, err
 	}
 	turn, spent, err := c.answered(ctx, prompt, model)
 	switch {
 	case ctx.Err() != nil:
-		return result{reason: "the run was stopped"}, nil
+		return loop.Verdict{Reason: "the run was stopped"}, nil
 	case err != nil:
 		return c.fallBack(s, "no model could be asked: "+err.Error()), nil
 	case turn.Class != loop.OK:
 		r := c.fallBack(s, "the model did not answer: "+turn.Reason)
-		r.usage, r.killed = spent, turn.Class == loop.Killed
+		r.Usage, r.Killed = spent, turn.Class == loop.Killed
 		return r, nil
 	}
-	r := result{usage: spent}
+	r := loop.Verdict{Usage: spent}
 	verified, reason, ok := readAnswer(turn)
 	reason = safetext.Shorten(safetext.OneLine(reason), 300)
 	switch {
 	case !ok:
 		c.log("the model's answer cannot be read: %s", reason)
-		r.reason = "the model's answer does not end with VERIFIED or NOT_VERIFIED, which verifies nothing: " + reason
+		r.Reason = "the model's answer does not end with VERIFIED or NOT_VERIFIED, which verifies nothing: " + reason
 	case verified:
-		r.pass, r.reason = true, cmp.Or(reason, "All criteria appear to be met")
+		r.Pass, r.Reason = true, cmp.Or(reason, "All criteria appear to be met")
 	default:
-		r.reason = cmp.Or(reason, "the model does not find the criteria met and does not say why")
+		r.Reason = cmp.Or(reason, "the model does not find the criteria met and does not say why")
 	}
 	return r, nil
 }
@@ -114,10 +114,10 @@ func (c *Verify) answered(ctx context.Context, prompt, model string) (turn loop.
 }
 
 // fallBack verifies by string_match for this iteration, and says why.
-func (c *Verify) fallBack(s subject, why string) result {
+func (c *Verify) fallBack(s subject, why string) loop.Verdict {
 	c.log("%s; string_match is used for this iteration", why)
 	r := c.stringMatch(s)
-	r.reason += fmt.Sprintf(" (string_match for this iteration: %s)", why)
+	r.Reason += fmt.Sprintf(" (string_match for this iteration: %s)", why)
 	return r
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 // stages verifies by several methods in their order.
-func (c *Verify) stages(ctx context.Context, config *task.Verification, s subject) (out result, err error) {
+func (c *Verify) stages(ctx context.Context, config *task.Verification, s subject) (out loop.Verdict, err error) {
 	if len(config.Stages) == 0 {
-		return result{reason: "No stages specified for multi_stage verification"}, nil
+		return loop.Verdict{Reason: "No stages specified for multi_stage verification"}, nil
 	}
 	var failed, warnings []string
 	var printed strings.Builder
@@ -23,36 +23,36 @@ func (c *Verify) stages(ctx context.Context, config *task.Verification, s subjec
 		r, err := c.single(ctx, cmp.Or(stage.Method, task.StringMatch), cmp.Or(stage.Config, &task.Verification{}),
 			stageLog(name, logs), s)
 		if err != nil {
-			return result{}, err
+			return loop.Verdict{}, err
 		}
-		c.log("stage %s: %s", name, r.reason)
-		out.usage, out.killed = sum(out.usage, r.usage), out.killed || r.killed
-		if !r.pass && r.output != "" {
-			fmt.Fprintf(&printed, "%s:\n%s\n", name, strings.TrimRight(r.output, "\n"))
-			out.output = printed.String()
+		c.log("stage %s: %s", name, r.Reason)
+		out.Usage, out.Killed = sum(out.Usage, r.Usage), out.Killed || r.Killed
+		if !r.Pass && r.Output != "" {
+			fmt.Fprintf(&printed, "%s:\n%s\n", name, strings.TrimRight(r.Output, "\n"))
+			out.Output = printed.String()
 		}
-		if r.pass {
+		if r.Pass {
 			continue
 		}
 		if stage.Required != nil && !*stage.Required {
-			warnings = append(warnings, name+": "+r.reason)
+			warnings = append(warnings, name+": "+r.Reason)
 			continue
 		}
 		if len(failed) == 0 {
-			out.log, out.exit, out.missing, out.unfixable = r.log, r.exit, r.missing, r.unfixable
+			out.LogFile, out.Exit, out.Missing, out.Unfixable = r.LogFile, r.Exit, r.Missing, r.Unfixable
 		}
-		if failed = append(failed, name+": "+r.reason); config.RequireAll == nil || *config.RequireAll {
-			out.reason = fmt.Sprintf("Stage '%s' failed: %s", name, r.reason)
+		if failed = append(failed, name+": "+r.Reason); config.RequireAll == nil || *config.RequireAll {
+			out.Reason = fmt.Sprintf("Stage '%s' failed: %s", name, r.Reason)
 			return out, nil
 		}
 	}
-	if out.pass = len(failed) == 0; out.pass {
-		out.reason = fmt.Sprintf("All %d verification stages passed", len(config.Stages))
+	if out.Pass = len(failed) == 0; out.Pass {
+		out.Reason = fmt.Sprintf("All %d verification stages passed", len(config.Stages))
 	} else {
-		out.reason = "Failed stages: " + strings.Join(failed, "; ")
+		out.Reason = "Failed stages: " + strings.Join(failed, "; ")
 	}
 	if len(warnings) > 0 {
-		out.reason += " (warnings: " + strings.Join(warnings, "; ") + ")"
+		out.Reason += " (warnings: " + strings.Join(warnings, "; ") + ")"
 	}
 	return out, nil
 }
@@ -69,7 +69,7 @@ func stageLog(stage string, taken map[string]bool) string {
 }
 
 // judge verifies by the method of the criteria.
-func (c *Verify) judge(ctx context.Context, s subject) (result, error) {
+func (c *Verify) judge(ctx context.Context, s subject) (loop.Verdict, error) {
 	config := cmp.Or(c.Criteria.Config, &task.Verification{})
 	method := c.Criteria.Method
 	if method == "" {
@@ -86,11 +86,11 @@ func (c *Verify) judge(ctx context.Context, s subject) (result, error) {
 
 // single verifies by a method that is no list of others. stage is empty outside one.
 func (c *Verify) single(ctx context.Context, method task.Method, config *task.Verification, stage string,
-	s subject) (result, error) {
+	s subject) (loop.Verdict, error) {
 	switch method {
 	case task.StringMatch:
 		if stage != "" {
-			return result{pass: true, reason: "Skipped"}, nil
+			return loop.Verdict{Pass: true, Reason: "Skipped"}, nil
 		}
 		return c.stringMatch(s), nil
 	case task.Semantic:
@@ -98,7 +98,7 @@ func (c *Verify) single(ctx context.Context, method task.Method, config *task.Ve
 	case task.External:
 		return c.external(ctx, config, stage, s.at), nil
 	}
-	return result{reason: fmt.Sprintf("Unknown verification method: %s", method)}, nil
+	return loop.Verdict{Reason: fmt.Sprintf("Unknown verification method: %s", method)}, nil
 }
 
 // Run verifies the promise. The verdict tells the role, the method's reason and what its command printed.
@@ -112,8 +112,7 @@ func (c *Verify) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	if err != nil {
 		return loop.Verdict{}, err
 	}
-	v := loop.Verdict{Role: c.role()}
-	c.fill(&v, r)
+	v := c.complete(r)
 	if s.lacks != "" && !s.gone {
 		v.Reason += " (" + s.lacks + ")"
 	}
@@ -148,8 +147,8 @@ func (*Reverify) Needs() Need { return 0 }
 func (k *Reverify) Run(ctx context.Context, at Input) (v loop.Verdict, err error) {
 	v.Role = k.Verify.role()
 	for i, config := range k.Verify.Criteria.Externals() {
-		r := k.Verify.external(ctx, config, Slug(fmt.Sprintf("%s %d", k.Task, i+1)), at)
-		if k.Verify.fill(&v, r); !v.Pass {
+		v = k.Verify.complete(k.Verify.external(ctx, config, Slug(fmt.Sprintf("%s %d", k.Task, i+1)), at))
+		if !v.Pass {
 			break
 		}
 	}

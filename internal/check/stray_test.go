@@ -25,8 +25,8 @@ func TestStray(t *testing.T) {
 	}
 	verify := verifier(t, task.External, task.Verification{Command: "touch '" + ran + "'"})
 	verify.Runner.Stray = c.Stray
-	if got := verify.external(context.Background(), verify.Criteria.Config, "", Input{}); got.pass ||
-		got.reason != `Command failed: "web" is a link` {
+	if got := verify.external(context.Background(), verify.Criteria.Config, "", Input{}); got.Pass ||
+		got.Reason != `Command failed: "web" is a link` {
 		t.Errorf("%+v", got)
 	}
 	if _, err := os.Stat(ran); err == nil {

@@ -49,19 +49,6 @@ type subject struct {
 	gone    bool   // the words are too old to be kept, all but the claim's; they were verified when they were new
 }
 
-// result is what a method found.
-type result struct {
-	pass      bool
-	reason    string // one sentence
-	output    string // of the command, redacted
-	log       string // its log's name; empty without a log
-	exit      int
-	missing   bool
-	unfixable bool        // of the command: no change to the code fixes it
-	killed    bool        // what it ran was ended by a signal that was not ours
-	usage     *loop.Usage // nil: no model was asked
-}
-
 func (c *Verify) role() task.Role { return cmp.Or(c.Role, task.Coder) }
 
 // Name is the check's name in verdicts: "verify coder".
@@ -156,43 +143,37 @@ func spoken(t loop.Turn, text string) string {
 	return text
 }
 
-// fill puts a result into a verdict.
-func (c *Verify) fill(v *loop.Verdict, r result) {
-	v.Verification = true
-	v.Pass, v.Reason, v.Exit, v.Missing, v.Unfixable = r.pass, r.reason, r.exit, r.missing, r.unfixable
-	v.Killed = r.killed
-	v.Output = loop.Excerpt(r.output)
-	if r.log != "" {
-		v.LogFile = r.log
+// complete makes a verdict of what a method found: its reason, and of a command what it printed, and how it ended.
+func (c *Verify) complete(v loop.Verdict) loop.Verdict {
+	if !v.Pass {
+		v.PromptText = c.failureText(v)
 	}
-	v.Usage = sum(v.Usage, r.usage)
-	if !r.pass {
-		v.PromptText = c.failureText(r)
-	}
+	v.Role, v.Verification, v.Output = c.role(), true, loop.Excerpt(v.Output)
+	return v
 }
 
 // stringMatch looks for the promise in the agent's own text. Any accepted claim counts as the role's default promise.
-func (c *Verify) stringMatch(s subject) result {
+func (c *Verify) stringMatch(s subject) loop.Verdict {
 	own := c.role().Promise()
 	promise := cmp.Or(strings.TrimSpace(c.Criteria.Promise), own)
 	if containsFold(s.text, promise) || s.claimed && strings.EqualFold(promise, own) {
-		return result{pass: true, reason: "Promise found in output"}
+		return loop.Verdict{Pass: true, Reason: "Promise found in output"}
 	}
-	return result{reason: fmt.Sprintf("Promise '%s' not found in output", promise)}
+	return loop.Verdict{Reason: fmt.Sprintf("Promise '%s' not found in output", promise)}
 }
 
 // failureText says what was promised and does not hold.
-func (c *Verify) failureText(r result) string {
+func (c *Verify) failureText(v loop.Verdict) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The %s's promise was verified and does not hold. Verification failed: %s\n", c.role(), r.reason)
+	fmt.Fprintf(&b, "The %s's promise was verified and does not hold. Verification failed: %s\n", c.role(), v.Reason)
 	if d := c.Criteria.Description; d != "" {
 		fmt.Fprintf(&b, "It is kept when this is true: %s\n", d)
 	}
-	if r.log != "" {
-		fmt.Fprintf(&b, "Output file: %s\n", c.Runner.logFile(r.log))
+	if v.LogFile != "" {
+		fmt.Fprintf(&b, "Output file: %s\n", c.Runner.logFile(v.LogFile))
 	}
-	if r.output != "" {
-		b.WriteString("Output (truncated):\n" + truncate(r.output, promptOutputRunes, "both"))
+	if v.Output != "" {
+		b.WriteString("Output (truncated):\n" + truncate(v.Output, promptOutputRunes, "both"))
 	}
 	return strings.TrimSpace(b.String())
 }
