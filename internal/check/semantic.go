@@ -171,7 +171,10 @@ func (c *Verify) question(ctx context.Context, questions []string, s subject) (s
 		}
 		b.WriteString(
 			"\nThe change that the output speaks of, or its beginning. Believe the change rather than the output:\n")
-		block(&b, border, firstBytes(diff, diffBytes))
+		if len(diff) > diffBytes {
+			diff = safetext.FirstBytes(diff, diffBytes) + "\n" + cutMark
+		}
+		block(&b, border, diff)
 	}
 	b.WriteString(`
 Respond with ONLY one of:
@@ -196,17 +199,6 @@ func (s subject) earlier() string {
 
 func block(b *strings.Builder, border safetext.Border, text string) {
 	b.WriteString(border.Around(text) + "\n")
-}
-
-// firstBytes cuts between characters, and says so.
-func firstBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "\n" + cutMark
 }
 
 // SemanticSchema is the JSON schema of the answer. OpenAI takes none in which a property has no type or may be left out.
