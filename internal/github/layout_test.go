@@ -56,21 +56,24 @@ func (s *stage) allOver(c *Client) {
 	}
 }
 
-// TestAddresses has a row for where REST and GraphQL are.
+// TestAddresses has a row for where REST and GraphQL are, and for who signs the tokens of jobs there.
 func TestAddresses(t *testing.T) {
-	tests := []struct{ api, graphql, root, ask string }{
-		{"", "", "https://api.github.com", "https://api.github.com/graphql"},
-		{"https://api.github.com", "", "https://api.github.com", "https://api.github.com/graphql"},
-		{"https://ghe.example/api/v3", "", "https://ghe.example/api/v3", "https://ghe.example/api/graphql"},
-		{"https://ghe.example/api/v3/", "", "https://ghe.example/api/v3", "https://ghe.example/api/graphql"},
-		{"https://api.acme.ghe.com", "", "https://api.acme.ghe.com", "https://api.acme.ghe.com/graphql"},
-		{"https://ghe.example/api/v3", "https://ghe.example/own/graphql", "https://ghe.example/api/v3",
-			"https://ghe.example/own/graphql"},
+	const public, signs = "https://api.github.com", "https://token.actions.githubusercontent.com"
+	const ghe, gheSigns = "https://ghe.example/api/v3", "https://ghe.example/_services/token"
+	tests := []struct{ api, graphql, root, ask, issuer string }{
+		{"", "", public, public + "/graphql", signs},
+		{public, "", public, public + "/graphql", signs},
+		{ghe, "", ghe, "https://ghe.example/api/graphql", gheSigns},
+		{ghe + "/", "", ghe, "https://ghe.example/api/graphql", gheSigns},
+		{"https://api.acme.ghe.com", "", "https://api.acme.ghe.com", "https://api.acme.ghe.com/graphql",
+			"https://token.actions.acme.ghe.com"},
+		{ghe, "https://ghe.example/own/graphql", ghe, "https://ghe.example/own/graphql", gheSigns},
 	}
 	for _, tt := range tests {
 		o := Options{Server: Server{APIURL: tt.api}, GraphQLURL: tt.graphql}
-		if rootOf(o.APIURL) != tt.root || o.graphqlURL() != tt.ask {
-			t.Errorf("%q, %q: REST at %s, GraphQL at %s", tt.api, tt.graphql, rootOf(o.APIURL), o.graphqlURL())
+		if rootOf(o.APIURL) != tt.root || o.graphqlURL() != tt.ask || o.jobIssuer() != tt.issuer {
+			t.Errorf("%q, %q: REST at %s, GraphQL at %s, jobs by %s", tt.api, tt.graphql, rootOf(o.APIURL), o.graphqlURL(),
+				o.jobIssuer())
 		}
 	}
 }

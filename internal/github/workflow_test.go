@@ -114,18 +114,3 @@ func TestWorkflowStarts(t *testing.T) {
 	}
 	start("is public")
 }
-
-// TestJobIssuer: each GitHub signs the tokens of its own jobs.
-func TestJobIssuer(t *testing.T) {
-	t.Parallel()
-	for api, want := range map[string]string{
-		"":                           "https://token.actions.githubusercontent.com",
-		"https://api.github.com":     "https://token.actions.githubusercontent.com",
-		"https://ghe.example/api/v3": "https://ghe.example/_services/token",
-		"https://api.acme.ghe.com":   "https://token.actions.acme.ghe.com",
-	} {
-		if got := (Server{APIURL: api}).jobIssuer(); got != want {
-			t.Errorf("%q: %s, want %s", api, got, want)
-		}
-	}
-}
