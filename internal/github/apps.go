@@ -426,9 +426,8 @@ func (a *App) Revoke(ctx context.Context, t Token) error {
 
 // Source gives tokens for one repository and renews them. Its methods may be called by several goroutines.
 type Source struct {
+	app   *App
 	fresh func(context.Context) (Token, error)
-	end   func(context.Context, Token) error
-	now   func() time.Time
 	turn  chan struct{} // holds one element while no one is making a token
 
 	mu    sync.Mutex
@@ -445,7 +444,7 @@ const (
 
 // source makes a source of tokens. It calls no one before it is asked.
 func (a *App) source(fresh func(context.Context) (Token, error)) *Source {
-	s := &Source{fresh: fresh, end: a.Revoke, now: a.o.Now, turn: make(chan struct{}, 1)}
+	s := &Source{app: a, fresh: fresh, turn: make(chan struct{}, 1)}
 	s.turn <- struct{}{}
 	return s
 }
@@ -474,7 +473,7 @@ func (s *Source) Current(ctx context.Context) (Token, error) {
 	if t, ok := s.known(); ok { // someone else has made it meanwhile
 		return t, nil
 	}
-	begun := s.now()
+	begun := s.app.o.Now()
 	t, err := s.fresh(ctx)
 	if err != nil {
 		return Token{}, err
@@ -491,7 +490,7 @@ func (s *Source) Current(ctx context.Context) (Token, error) {
 func (s *Source) known() (Token, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
+	now := s.app.o.Now()
 	return s.token, s.token.Value != "" && now.Sub(s.made).Abs() < tokenUse && s.token.Ends.Sub(now) > tokenLeft
 }
 
@@ -515,7 +514,7 @@ func (s *Source) Revoke(ctx context.Context) error {
 	s.mu.Unlock()
 	var errs []error
 	for _, t := range tokens {
-		errs = append(errs, s.end(ctx, t))
+		errs = append(errs, s.app.Revoke(ctx, t))
 	}
 	return errors.Join(errs...)
 }

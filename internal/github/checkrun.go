@@ -67,7 +67,7 @@ func (c *Client) PutCheckRun(ctx context.Context, run CheckRun) (int64, error) {
 		switch {
 		case c.kind.personal():
 			help = "only Apps may write check runs, so a commit status says it instead"
-		case c.app:
+		case c.kind == AppToken:
 			help = "grant the App the permission checks: write, and accept it for this installation"
 		}
 		c.logf("%v; %s", explain(doing, err), help)

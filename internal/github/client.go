@@ -61,7 +61,6 @@ type Client struct {
 	token func(context.Context) (string, error)
 	made  *Source // the tokens that New has made for an App; nil: none
 	self  string
-	app   bool
 	kind  TokenKind
 	// scopes are a classic token's, nil until GitHub has reported them; lacks is what the App's installation has not
 	// granted.
@@ -83,7 +82,7 @@ func newClient(o Options) (*Client, error) {
 	switch {
 	case o.As != nil:
 		base.patience = o.As.Patience
-		c.app, c.kind, c.self, c.lacks, token = true, AppToken, o.As.Login, o.As.Lacks, o.As.Token
+		c.kind, c.self, c.lacks, token = AppToken, o.As.Login, o.As.Lacks, o.As.Token
 	case o.Token == "":
 		return nil, errors.New("no token: set the input github_token (the default ${{ github.token }} does), or app_id and " +
 			"app_private_key")
@@ -141,7 +140,7 @@ func (c *Client) TokenNotes() []string {
 		"App or a personal access token that may.")
 	add(c.kind.personal(), "A personal token cannot write check runs: ralph sets a commit status instead, without "+
 		"annotations.")
-	add(c.app && !c.o.AllowWorkflows, "The App's token is not asked to change files under .github/workflows.")
+	add(c.kind == AppToken && !c.o.AllowWorkflows, "The App's token is not asked to change files under .github/workflows.")
 	if c.kind == ClassicToken && c.scopes != nil {
 		has := strings.Join(c.scopes, ", ")
 		add(!slices.Contains(c.scopes, "repo") && !slices.Contains(c.scopes, "public_repo"),

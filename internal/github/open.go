@@ -54,5 +54,5 @@ func (c *Client) Revoke(ctx context.Context) error {
 
 // In is a client for a repository of an installation, to read and to react.
 func (a *App) In(installation int64, repo event.Repo) *Client {
-	return &Client{o: Options{Server: a.o.Server, Repo: repo}, api: a.as(installation), app: true, kind: AppToken}
+	return &Client{o: Options{Server: a.o.Server, Repo: repo}, api: a.as(installation), kind: AppToken}
 }
