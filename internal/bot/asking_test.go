@@ -91,12 +91,13 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestDispatch: a prompt of the repository has no issue to close or to write on.
+// TestDispatch: a prompt of the repository has no issue to close or to write on, and a program of the repository can be the
+// agent.
 func TestDispatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.commit("todo.md", "# Make add add\n\nIt subtracts.\n")
-	w.inputs["agent"] = w.script("agent", fixer)
+	w.commit("todo.md", "# Make add add\n\nIt subtracts.\n", "+tools/agent.sh", "#!/bin/sh\n"+fixer, ".ralph/settings.json",
+		`{"agent": {"command": "./tools/agent.sh"}}`)
 	result := w.must(loop.Done)(w.dispatch(map[string]string{"prompt_file": "todo.md"}))
 	pr := w.gh.Pulls(owner, name)[0]
 	if result.State.Start.Title != "Make add add" || strings.Contains(pr.Body, "Closes") || pr.Draft {
@@ -126,11 +127,4 @@ func (w *world) outputsOfSuccess() {
 	if !strings.HasSuffix(got["report_file"], "report.html") {
 		w.t.Errorf("report_file = %q", got["report_file"])
 	}
-}
-
-func TestAgentOfTheRepository(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.commit("+tools/agent.sh", "#!/bin/sh\n"+fixer, ".ralph/settings.json", `{"agent": {"command": "./tools/agent.sh"}}`)
-	w.must(loop.Done)(w.label("alice"))
 }
