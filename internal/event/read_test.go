@@ -95,22 +95,3 @@ func TestReadOfEveryKind(t *testing.T) {
 		t.Error("a review with a word that is not understood")
 	}
 }
-
-// TestPlacesOfPullRequests: what the event says of the pull request that it is on.
-func TestPlacesOfPullRequests(t *testing.T) {
-	for want, ev := range map[Place]Event{
-		OnIssue:       {Issue: &Issue{Number: 3}},
-		OnClosedIssue: {Issue: &Issue{Number: 3, Closed: true}, On: 7},
-		OnOwnPull:     {Issue: &Issue{Number: 3}, On: 7},
-		OnClosedPull:  {Issue: &Issue{Number: 7, Pull: true, Closed: true}, On: 7},
-		OnOtherPull:   {Issue: &Issue{Number: 8, Pull: true}},
-		Nowhere:       {},
-	} {
-		if got := place(ev); got != want {
-			t.Errorf("%+v is %s, want %s", ev, got, want)
-		}
-	}
-	if got := place(Event{On: 7, OnClosed: true, Issue: &Issue{Number: 3}}); got != OnClosedPull {
-		t.Errorf("a closed pull request of an open issue is %s", got)
-	}
-}

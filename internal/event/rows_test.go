@@ -58,6 +58,7 @@ func TestDecide(t *testing.T) {
 	issue := func(body string) Event {
 		return Event{Kind: Commented, Issue: &Issue{Number: 4}, Comment: &Comment{Body: body}}
 	}
+	fix := &Comment{Body: "/ralph fix"}
 	pull := func(ev Event, on int) Event {
 		if ev.On = on; on == 0 {
 			ev.Issue = &Issue{Number: 7, Pull: true}
@@ -81,6 +82,12 @@ func TestDecide(t *testing.T) {
 		{"continue with an answer", issue("/ralph continue yes, both"), Waiting, GoOn, "with your answer"},
 		{"fix where there is no pull request", issue("/ralph fix"), Failed, Drop, "has no pull request"},
 		{"fix on the pull request", pull(issue("/ralph fix"), 7), Finished, Again, "addresses the reviews"},
+		{"fix on a closed pull request", Event{Kind: Commented, On: 7, OnClosed: true, Issue: &Issue{Number: 4}, Comment: fix}, Finished,
+			Drop, "pull request #7 is closed"},
+		{"fix on that of a plan", Event{Kind: Commented, On: 7, Issue: &Issue{Number: 7, Pull: true, Closed: true}, Comment: fix},
+			Finished, Drop, "ask on the issue that it was made for"},
+		{"fix for a closed issue", Event{Kind: Commented, On: 7, Issue: &Issue{Number: 4, Closed: true}, Comment: fix}, Finished,
+			Drop, "issue #4 is closed"},
 		{"run on another's pull request", pull(issue("/ralph run"), 0), None, Drop,
 			"pull request #7 is not one that ralph opened"},
 		{"a closed issue", Event{Kind: Commented, Issue: &Issue{Number: 4, Closed: true},
