@@ -21,7 +21,7 @@ func (a *Action) passHint(ctx context.Context, r event.Request, s loop.State) (l
 	if err != nil {
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 	}
-	defer func() { a.warn("closing the repository of hints", door.Close()) }()
+	defer door.Close()
 	err = door.AddHint(ctx, lease.Hint{ID: hintID(r.Event), Task: s.Start.Task, By: r.Event.Sender.Login,
 		Text: a.redact(safetext.FirstBytes(safetext.Sanitise(r.Hint), engine.MaxHint)), At: a.Clock()})
 	if err != nil {

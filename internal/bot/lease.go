@@ -22,7 +22,7 @@ func (a *Action) holdLease(ctx context.Context, id, root string) (context.Contex
 	}
 	held, err := door.Take(ctx, lease.Lease{Task: id, Owner: a.owner(), RunURL: a.runURL()})
 	if err != nil || a.Inputs.DryRun {
-		a.warn("closing the repository of leases", door.Close())
+		door.Close()
 		var taken *lease.HeldError
 		if errors.As(err, &taken) {
 			err = &heldError{taken.Error() + ". This request was dropped; ask again when it has ended"}
@@ -44,7 +44,7 @@ func (a *Action) askStop(ctx context.Context, id, by, why string) (heard bool, e
 	if err != nil {
 		return false, err
 	}
-	defer func() { a.warn("closing the repository of leases", door.Close()) }()
+	defer door.Close()
 	return door.AskStop(ctx, id, lease.Stop{By: by, Why: a.redact(why), At: a.Clock()})
 }
 

@@ -54,7 +54,7 @@ func (w *world) takes(a *Action) (context.Context, *lease.Heartbeat, chan time.T
 	running, p := lease.NewHeartbeat(context.Background(), door, held, a.Clock, a.github.Token, a.log)
 	beats := make(chan time.Time)
 	p.Listen(context.Background(), beats)
-	w.t.Cleanup(func() { p.StopRenewing(); _ = door.Close() })
+	w.t.Cleanup(func() { p.StopRenewing(); door.Close() })
 	return running, p, beats
 }
 

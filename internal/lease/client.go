@@ -57,10 +57,7 @@ func (c *Client) OfJob(job string) {
 func (c *Client) succeeds(l Lease) bool { return c.job != "" && strings.HasPrefix(l.key, c.job) }
 
 // Close removes the repository. It gives no lease back.
-func (c *Client) Close() error {
-	c.store.Close()
-	return nil
-}
+func (c *Client) Close() { c.store.Close() }
 
 // Renew gives another token for the remote, when the one before is about to expire.
 func (c *Client) Renew(token string) {

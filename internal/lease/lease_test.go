@@ -45,7 +45,7 @@ func (b *sandbox) leases(clock *watch, change ...func(*git.Options)) *Client {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(func() { l.Close() })
+	b.t.Cleanup(l.Close)
 	return l
 }
 
