@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/report/planlist"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // planOn is the newest comment with a plan for the issue that ralph wrote; nil: none exists.
@@ -49,12 +47,6 @@ func sealed(body string) bool {
 	return at >= 0 && sealOf(body[:at]) == body[at+1:]
 }
 
-// errNoPlan and its like say why there is nothing to approve, each in one sentence.
-var (
-	errPlanLater  = errors.New("the plan was posted after you approved it; look at it and approve again")
-	errPlanEdited = errors.New("the plan was edited after you approved it; look at it again and approve again")
-)
-
 // approvedComment is the plan that an approval is about: the newest one, as it was when the approval was written.
 // GitHub keeps whole seconds, so an edit within the approval's own second is taken for a later one.
 func approvedComment(comments []event.Comment, self, phrase string, ev event.Event) (*event.Comment, error) {
@@ -64,9 +56,9 @@ func approvedComment(comments []event.Comment, self, phrase string, ev event.Eve
 		return nil, &heldError{fmt.Sprintf("there is no plan of ralph's on issue #%d; `%s plan` asks for one",
 			ev.Issue.Number, phrase)}
 	case !found.CreatedAt.Before(ev.At):
-		return nil, invalid.Mark(errPlanLater)
+		return nil, invalid.Errorf("the plan was posted after you approved it; look at it and approve again")
 	case !found.UpdatedAt.Before(ev.At):
-		return nil, invalid.Mark(errPlanEdited)
+		return nil, invalid.Errorf("the plan was edited after you approved it; look at it again and approve again")
 	}
 	return found, nil
 }
@@ -125,16 +117,7 @@ func (p approval) mayEdit(ctx context.Context, found event.Comment) error {
 		p.facts.Permissions = map[string]event.Permission{strings.ToLower(who.Login): p.github.Permission(ctx, who.Login)}
 	}
 	if refusal := event.AuthoriseEdit(who, p.facts, p.rules); refusal != nil {
-		return planWrong("the last edit of its comment does not count: " + refusal.Reason)
+		return invalid.Mark(&plan.Error{Name: approvedName, Problems: []string{"the last edit of its comment does not count: " + refusal.Reason}})
 	}
 	return nil
-}
-
-func planWrong(problems ...string) error {
-	return invalid.Mark(&plan.Error{Name: approvedName, Problems: problems})
-}
-
-// prdText is an issue's text as a run of its plan reads it: what strangers wrote, without what hides in it.
-func prdText(issue *event.Issue) string {
-	return safetext.FirstBytes(safetext.Sanitise(issue.Body), planrun.MaxPlanSpec)
 }

@@ -64,7 +64,8 @@ func (a *Action) workRequest(ctx context.Context, request event.Request, facts e
 	if err != nil || request.Verb != event.Approve {
 		return workRequest{Task: t}, err
 	}
-	t.Completion, t.Spec = nil, prdText(request.Event.Issue) // the stories say when it is done
+	t.Completion = nil // the stories say when it is done
+	t.Spec = safetext.FirstBytes(safetext.Sanitise(request.Event.Issue.Body), planrun.MaxPlanSpec)
 	source, read, err := approval{a, request.Event, facts}.approved(ctx)
 	return workRequest{Task: t, plan: source, read: read}, err
 }
