@@ -27,7 +27,7 @@ func TestUnreached(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	failed := &setupError{command: "npm ci", how: "exited", exit: 1, unreached: "npm could not reach x"}
+	failed := &setupError{command: "npm ci", how: "failed with exit code 1", unreached: "npm could not reach x"}
 	if said := failed.summary(); said != `the setup command "npm ci" failed with exit code 1; npm could not reach x` {
 		t.Error(said)
 	}

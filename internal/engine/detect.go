@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // DetectChecks gives rules the checks that no setting names: those that the repository shows at its base commit.
@@ -152,14 +153,7 @@ func (spec *Spec) detectAt(ctx context.Context, base string) (detect.Result, err
 
 // SetupLine is a detected setup as one command; "" nothing has to be installed.
 func SetupLine(found detect.Result) string {
-	line := ""
-	for i, s := range found.Setup {
-		if i > 0 {
-			line += " && "
-		}
-		line += s.Command
-	}
-	return line
+	return strings.Join(safetext.Map(found.Setup, func(s detect.Step) string { return s.Command }), " && ")
 }
 
 // Detected is what the files of a directory show of its checks and its setup.
@@ -195,27 +189,14 @@ func (spec *Spec) preparesItself() bool {
 	return spec.Settings.Setup == "" && spec.Settings.GuardrailsFrom == "" && spec.Detected != "" && spec.Tree != nil
 }
 
-// setupStep is one command of the setup. why says what has shown it; empty: the settings name it.
-type setupStep struct{ command, reason string }
-
-func (s setupStep) String() string {
-	if s.reason == "" {
-		return s.command
-	}
-	return s.command + " (" + s.reason + ")"
-}
-
-// setupSteps are the commands that make a fresh checkout ready.
-func (spec *Spec) setupSteps(ctx context.Context) (steps []setupStep, err error) {
+// setupSteps are the commands that make a fresh checkout ready; one that the settings name has no reason.
+func (spec *Spec) setupSteps(ctx context.Context) ([]detect.Step, error) {
 	if spec.Settings.Setup != "" {
-		return []setupStep{{command: spec.Settings.Setup}}, nil
+		return []detect.Step{{Command: spec.Settings.Setup}}, nil
 	}
 	if !spec.preparesItself() {
 		return nil, nil
 	}
 	found, err := spec.detect(ctx)
-	for _, step := range found.Setup {
-		steps = append(steps, setupStep{step.Command, step.Why})
-	}
-	return steps, err
+	return found.Setup, err
 }

@@ -69,7 +69,9 @@ func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error)
 			return l.State(), failed
 		}
 		if failed != nil {
-			r = unpushed(r, failed)
+			commit := *r.Commit
+			commit.Refused = failed.Error()
+			r.Commit = &commit
 		}
 	}
 	if _, err := l.Store(r); err != nil || failed != nil {
@@ -100,14 +102,6 @@ func (l *Journal) Posted(ctx context.Context, post *loop.Post) (loop.State, erro
 		err = l.Lost()
 	}
 	return s, err
-}
-
-// unpushed is the record of a commit that the remote did not take.
-func unpushed(r loop.Record, why error) loop.Record {
-	commit := *r.Commit
-	commit.Refused = why.Error()
-	r.Commit = &commit
-	return r
 }
 
 // takeBack makes of a commit that the remote does not take for what it holds one that the next turn makes again: its

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+
+	"github.com/ralph-loop/ralph/internal/detect"
 )
 
 // setup makes the tree of the checks ready: by the setting's setup command, or where no setting names one and the
@@ -42,7 +44,7 @@ func (run *Run) closeJudging() {
 
 // setupJudging makes the tree of the checks ready, and remembers what the setup has made there. base is the commit that
 // the run began from.
-func (run *Run) setupJudging(ctx context.Context, base string) ([]setupStep, error) {
+func (run *Run) setupJudging(ctx context.Context, base string) ([]detect.Step, error) {
 	steps, err := run.setupSteps(ctx)
 	if err != nil {
 		return nil, err
@@ -62,7 +64,11 @@ func (run *Run) setupJudging(ctx context.Context, base string) ([]setupStep, err
 		return nil, run.judging.sealHome()
 	}
 	for _, step := range steps {
-		run.Log("setup: %s", step)
+		shown := step.Command
+		if step.Why != "" {
+			shown += " (" + step.Why + ")"
+		}
+		run.Log("setup: %s", shown)
 		if err := run.firstSetup(ctx, run.judging.workdir(), step); err != nil {
 			return nil, err
 		}
@@ -76,14 +82,14 @@ func (run *Run) setupJudging(ctx context.Context, base string) ([]setupStep, err
 
 // setupOnBase runs the setup on the commit that the run began from, when the run continues from a later one: what homes
 // begin with, that of a reviewer too, is nothing that the run's own work had a hand in.
-func (run *Run) setupOnBase(ctx context.Context, steps []setupStep, base, head string) error {
+func (run *Run) setupOnBase(ctx context.Context, steps []detect.Step, base, head string) error {
 	j := run.judging
 	if _, err := j.tree.Use(ctx, base); err != nil {
 		return err
 	}
 	for _, step := range steps {
-		run.Log("setup, on the commit that the run began from: %s", step)
-		err := run.setupCommand(ctx, j.workdir(), step.command)
+		run.Log("setup, on the commit that the run began from: %s", step.Command)
+		err := run.setupCommand(ctx, j.workdir(), step.Command)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -104,7 +110,7 @@ func (run *Run) setupOnBase(ctx context.Context, steps []setupStep, base, head s
 
 // setupForAgent makes the agent's tree ready, too: the bot's always, a user's clone where something is missing that the
 // setup makes, there or in a home.
-func (run *Run) setupForAgent(ctx context.Context, steps []setupStep) error {
+func (run *Run) setupForAgent(ctx context.Context, steps []detect.Step) error {
 	missing := slices.IndexFunc(
 		run.judging.own,
 		func(name string) bool { return !Exists(filepath.Join(run.Workspace.Dir(), filepath.FromSlash(name))) },
@@ -113,7 +119,7 @@ func (run *Run) setupForAgent(ctx context.Context, steps []setupStep) error {
 		return nil
 	}
 	for _, step := range steps {
-		run.Log("setup, in the agent's tree: %s", step.command)
+		run.Log("setup, in the agent's tree: %s", step.Command)
 		if err := run.firstSetup(ctx, run.workdir(), step); err != nil {
 			return err
 		}

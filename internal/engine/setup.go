@@ -23,7 +23,7 @@ func (run *Run) runSetup(ctx context.Context, dir string) error {
 		return err
 	}
 	for _, step := range steps {
-		if err := run.setupCommand(ctx, dir, step.command); err != nil {
+		if err := run.setupCommand(ctx, dir, step.Command); err != nil {
 			return err
 		}
 	}
@@ -32,7 +32,7 @@ func (run *Run) runSetup(ctx context.Context, dir string) error {
 
 // setupError is a setup that did not end well.
 type setupError struct {
-	command, how, output string // how it ended: "failed with exit code 1"
+	command, how, output string // how it ended: "failed with exit code 1", "was stopped (timeout)"
 	exit                 int
 	unreached            string // the host that it could not reach from the sandbox, in a sentence; empty: none
 }
@@ -43,13 +43,7 @@ func (e *setupError) Error() string {
 
 // summary is one line without the output.
 func (e *setupError) summary() string {
-	text := fmt.Sprintf("the setup command %q failed with exit code %d", e.command, e.exit)
-	switch {
-	case strings.HasPrefix(e.how, "was stopped: "):
-		text = fmt.Sprintf("the setup command %q %s", e.command, e.how)
-	case e.how != string(proc.Exited):
-		text = fmt.Sprintf("the setup command %q was stopped (%s)", e.command, e.how)
-	}
+	text := fmt.Sprintf("the setup command %q %s", e.command, e.how)
 	if e.unreached != "" {
 		text += "; " + e.unreached
 	}
@@ -60,17 +54,17 @@ func (e *setupError) summary() string {
 // no one has asked for it: then a program that does not exist is no reason to stop, since maybe the checks need nothing
 // of it, and if they do, they say so. On a branch that has been worked on, neither is a failure: what was done there
 // may be the cause.
-func (run *Run) firstSetup(ctx context.Context, dir string, step setupStep) error {
-	err := run.setupCommand(ctx, dir, step.command)
+func (run *Run) firstSetup(ctx context.Context, dir string, step detect.Step) error {
+	err := run.setupCommand(ctx, dir, step.Command)
 	var failed *setupError
 	if !errors.As(err, &failed) {
 		return err
 	}
-	if step.reason == "" {
+	if step.Why == "" {
 		return invalid.Mark(failed)
 	}
-	program, _, _ := strings.Cut(step.command, " ")
-	if failed.exit == notFound && detect.MissingTool(step.command, failed.output) == program {
+	program, _, _ := strings.Cut(step.Command, " ")
+	if failed.exit == notFound && detect.MissingTool(step.Command, failed.output) == program {
 		run.Log("warning: the setup continues without it: %s", detect.InstallAdvice(program, run.site("")))
 		return nil
 	}
@@ -80,7 +74,7 @@ func (run *Run) firstSetup(ctx context.Context, dir string, step setupStep) erro
 	}
 	return invalid.Errorf(
 		"%w\nIt was detected: %s. Set setup to what installs the dependencies here, or to true to install nothing",
-		failed, step.reason,
+		failed, step.Why,
 	)
 }
 
@@ -110,8 +104,11 @@ func (run *Run) setupCommand(ctx context.Context, dir, command string) error {
 		return ctx.Err()
 	}
 	if r.Class != proc.Exited || r.Exit != 0 {
-		output := run.shown(kept.String())
-		return &setupError{command, cmp.Or(r.Why, string(r.Class)), output, r.Exit, unreached(run.boxes.sandbox.Refused(sandbox.Checks), command, output)}
+		output, how := run.shown(kept.String()), fmt.Sprintf("failed with exit code %d", r.Exit)
+		if r.Class != proc.Exited {
+			how = cmp.Or(r.Why, "was stopped ("+string(r.Class)+")")
+		}
+		return &setupError{command, how, output, r.Exit, unreached(run.boxes.sandbox.Refused(sandbox.Checks), command, output)}
 	}
 	return nil
 }

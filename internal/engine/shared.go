@@ -167,10 +167,13 @@ func (spec *Spec) sharedNames(ctx context.Context) ([]string, error) {
 	if spec.namesShared() {
 		return spec.namedShared(ctx)
 	}
-	if steps, err := spec.setupSteps(ctx); err != nil || len(steps) > 0 {
-		return spec.sharedEnvironment(), err
-	}
 	var found []string
+	if steps, err := spec.setupSteps(ctx); err != nil || len(steps) > 0 {
+		if spec.Environment != "" {
+			found = append(found, spec.fromTop(spec.Environment))
+		}
+		return found, err
+	}
 	for _, name := range spec.Ignored {
 		if name, isDir := strings.CutSuffix(
 			name, "/",
@@ -338,12 +341,4 @@ func Environment(
 		return "", nil
 	}
 	return name, nil
-}
-
-// sharedEnvironment is that environment as a path that is shared.
-func (spec *Spec) sharedEnvironment() []string {
-	if spec.Environment == "" {
-		return nil
-	}
-	return []string{path.Clean(spec.fromTop(spec.Environment))}
 }

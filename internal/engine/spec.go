@@ -196,8 +196,8 @@ func (spec *Spec) CheckLogger() func(format string, args ...any) {
 
 // Notice reports the end of a run to someone else, who keeps the addresses of the places.
 type Notice struct {
-	Message notify.Message
-	To      []string // names of variables, RALPH_NOTIFY_TEAM; empty: all that there are
+	Message notify.Message `json:"message"`
+	To      []string       `json:"to,omitempty"` // names of variables, RALPH_NOTIFY_TEAM; empty: all that there are
 }
 
 // Notice is what Notify would tell; nil where that is nothing.

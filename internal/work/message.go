@@ -8,9 +8,9 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/notify"
 	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
@@ -123,10 +123,7 @@ type Shown struct {
 }
 
 // Notice is what the server tells others of the end of a run. It has the addresses, and the process their names.
-type Notice struct {
-	Message notify.Message `json:"message"`
-	To      []string       `json:"to,omitempty"` // names of variables, RALPH_NOTIFY_TEAM; empty: all that there are
-}
+type Notice = engine.Notice
 
 // End says how the job's process has ended.
 type End struct {

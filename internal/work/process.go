@@ -173,7 +173,7 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 			Begun:  func(b bot.StartedRun) { p.to.send(ToServer{Begun: &b}) },
 			Record: func(n int, r loop.Record) { p.to.send(ToServer{Record: &Record{n, r}}) },
 			Shown:  p.shown(),
-			Notice: func(n engine.Notice) { p.to.send(ToServer{Notice: &Notice{n.Message, n.To}}) }}}
+			Notice: func(n Notice) { p.to.send(ToServer{Notice: &n}) }}}
 	if o.Mistake != "" {
 		a.Server.Mistake = errors.New(o.Mistake)
 	}
