@@ -249,10 +249,15 @@ func (l *List) clearUp(id string) {
 
 // entry runs one task of the list.
 func (l *List) entry(ctx, hard context.Context, e Entry) Entry {
-	in := l.lane(ctx, hard, e.Task)
-	defer in.over()
-	in.one.one = &e.Task
-	result, err := in.one.Run(in.ctx, in.hard)
+	one, over := l.IssueRun, func() {}
+	if l.Parallel > 1 {
+		steps := loop.StepsOf(ctx).Child(e.Task.ID)
+		ctx, hard = loop.WithStepTracker(ctx, steps), loop.WithStepTracker(hard, steps)
+		over = l.lane(&one, e.Task, steps)
+	}
+	defer over()
+	one.one = &e.Task
+	result, err := one.Run(ctx, hard)
 	e.Outcome, e.Reason, e.State = result.Outcome, result.Reason, result.State
 	switch {
 	case err == nil:
@@ -399,19 +404,9 @@ type Lane struct {
 	Over  func()    // the task has ended
 }
 
-// lane is where one of several tasks runs: all that it prints begins with its name, line by line.
-type lane struct {
-	one       *IssueRun
-	ctx, hard context.Context
-	over      func()
-}
-
-func (l *List) lane(ctx, hard context.Context, t task.Task) lane {
-	one := l.IssueRun
-	if l.Parallel <= 1 {
-		return lane{&one, ctx, hard, func() {}}
-	}
-	steps := loop.StepsOf(ctx).Child(t.ID)
+// lane gives one of several tasks a place of its own, until over is called: all that it prints begins with its name, line
+// by line.
+func (l *List) lane(one *IssueRun, t task.Task, steps *loop.StepTracker) (over func()) {
 	shown := Lane{Over: func() {}}
 	if l.Lanes != nil {
 		shown = l.Lanes(t, steps)
@@ -425,13 +420,10 @@ func (l *List) lane(ctx, hard context.Context, t task.Task) lane {
 			return ask(question)
 		}
 	}
-	if steps != nil {
-		ctx, hard = loop.WithStepTracker(ctx, steps), loop.WithStepTracker(hard, steps)
-	}
-	return lane{&one, ctx, hard, func() {
+	return func() {
 		lines.end()
 		shown.Over()
-	}}
+	}
 }
 
 // named writes whole lines, each behind a name. It is safe for concurrent use.

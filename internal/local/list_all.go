@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -71,7 +70,7 @@ func (o *allOpening) settle(ctx, hard context.Context) error {
 	hard, stop := engine.Until(hard, deadline)
 	defer stop()
 	err := o.judge(ctx, hard)
-	failed := firstFailure(o.Verdicts)
+	failed := failure(o.Verdicts)
 	o.Outcome = loop.Failed
 	switch {
 	case errors.Is(context.Cause(ctx), engine.ErrWall):
@@ -122,7 +121,7 @@ func (o *allOpening) judge(ctx, hard context.Context) error {
 		return err
 	}
 	record := loop.Record{Type: loop.Baselined, At: w.Clock(), Baseline: o.Verdicts}
-	if _, err := w.Journal.Append(hard, record); err != nil || firstFailure(o.Verdicts) == nil {
+	if _, err := w.Journal.Append(hard, record); err != nil || failure(o.Verdicts) == nil {
 		return err
 	}
 	return o.findApart(hard, s)
@@ -167,7 +166,7 @@ func (o *allOpening) findApart(ctx context.Context, s loop.State) error {
 			return false, err
 		}
 		verdicts, err := o.on(ctx, s, commit)
-		return firstFailure(verdicts) != nil, err
+		return failure(verdicts) != nil, err
 	})
 	o.Apart = safetext.Map(found, func(i int) string { return heads[i].Name })
 	return err
@@ -194,10 +193,7 @@ func (o *allOpening) heads(ctx context.Context) (heads []git.Work, err error) {
 	return heads, nil
 }
 
-// firstFailure is the first verdict that blocks, or nil.
-func firstFailure(verdicts []loop.Verdict) *loop.Verdict {
-	if i := slices.IndexFunc(verdicts, func(v loop.Verdict) bool { return v.Skipped == "" && v.Blocks() }); i >= 0 {
-		return &verdicts[i]
-	}
-	return nil
+// failure is the verdict that a commit fails by, or nil.
+func failure(verdicts []loop.Verdict) *loop.Verdict {
+	return loop.Iteration{Verdicts: verdicts}.Failure()
 }

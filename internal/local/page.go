@@ -53,7 +53,10 @@ func OpenPage() (*Page, error) {
 // Watch is what tells the page of the run.
 func (p *Page) Watch() session.Watch {
 	return session.Watch{Opened: p.book.opened, Stored: p.book.stored,
-		Shown: engine.Shown{Prompt: p.book.prompt, Diff: p.book.diff}}
+		Shown: engine.Shown{
+			Prompt: func(iteration int, text string) { p.book.show(web.ShownBody{Iteration: iteration, Prompt: text}) },
+			Diff:   func(iteration int, d html.Diff) { p.book.show(web.ShownBody{Iteration: iteration, Diff: &d}) },
+		}}
 }
 
 // Write takes what is printed. It never fails.
@@ -129,14 +132,6 @@ func (b *pageBook) stored(r loop.Record) {
 		b.shown.State, b.shown.Reason, b.shown.Times.Ended = string(r.End.Outcome), r.End.Reason, r.At
 	}
 	b.tell()
-}
-
-func (b *pageBook) prompt(iteration int, text string) {
-	b.show(web.ShownBody{Iteration: iteration, Prompt: text})
-}
-
-func (b *pageBook) diff(iteration int, d html.Diff) {
-	b.show(web.ShownBody{Iteration: iteration, Diff: &d})
 }
 
 // show keeps something that is shown besides the records.
