@@ -2,6 +2,7 @@ package planrun
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"strings"
 
@@ -105,11 +106,7 @@ func (p *Plans) person(ctx context.Context) string {
 			name = out
 		}
 	}
-	for _, other := range []string{proc.Value(p.Parent, "USER"), proc.Value(p.Parent, "USERNAME"), "a person"} {
-		if strings.TrimSpace(name) == "" {
-			name = other
-		}
-	}
+	name = cmp.Or(strings.TrimSpace(name), proc.Value(p.Parent, "USER"), proc.Value(p.Parent, "USERNAME"), "a person")
 	name = strings.Map(func(r rune) rune {
 		if strings.ContainsRune("[]<>`@", r) {
 			return -1

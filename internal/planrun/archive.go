@@ -1,6 +1,7 @@
 package planrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/report/status"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -181,16 +183,8 @@ func (p *Plans) summarise(archived []filed, label string) (name, summary string)
 			}
 		}
 	}
-	if label == "" {
-		label = v.Plan.BranchName
-	}
-	if label == "" {
-		label = filepath.Base(p.Dir)
-	}
-	if title == "" {
-		title = label
-	}
-	return today + "-" + slugOf(label), status.PlanSummary(v, title, from, today, why)
+	label = cmp.Or(label, v.Plan.BranchName, filepath.Base(p.Dir))
+	return today + "-" + safetext.Slug(strings.TrimSpace(label), 40), status.PlanSummary(v, cmp.Or(title, label), from, today, why)
 }
 
 // newDirectory makes a directory that did not exist: name, or name-2 and so on.

@@ -1,6 +1,7 @@
 package planrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -13,7 +14,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/plan"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Init makes the missing files of a plan. name is the feature, which names the branch; empty: the author of the plan
@@ -65,37 +65,22 @@ func planBranch(ctx context.Context, name string) (string, error) {
 
 // nothingThere refuses to overwrite an existing plan.
 func (p *Plans) nothingThere(root *os.Root) error {
-	const instead = "; ralph plan status shows it, ralph plan archive puts it away"
 	for _, name := range []string{PlanFile, ForeignPlan} {
 		file := p.File(name)
 		content, ok, err := files.ReadIfThere(root, file, MaxPlanFile)
-		switch {
-		case err != nil:
-			return err
-		case !ok || plan.Untouched(content):
-			continue
-		}
-		of, _, err := plan.Read(file, content)
 		if err != nil {
-			return invalid.Errorf(
-				"%s already exists, and is no plan that can be read: see ralph plan validate, or move it away",
-				file,
-			)
+			return err
 		}
-		return invalid.Errorf(
-			"%s already exists: a plan of %s, of which %d are done"+instead, file,
-			safetext.Counted(len(of.Stories), "story", "stories"), of.Passed(),
-		)
+		if ok && !plan.Untouched(content) {
+			return invalid.Errorf("%s already exists; ralph plan status shows it, ralph plan archive puts it away", file)
+		}
 	}
 	return nil
 }
 
 // scaffold writes the files that do not exist yet.
 func (p *Plans) scaffold(root *os.Root, project, name, branch string) error {
-	title := name
-	if title == "" {
-		title = project
-	}
+	title := cmp.Or(name, project)
 	for _, f := range []struct{ name, content string }{
 		{PrdFile, plan.PRD(title)},
 		{PlanFile, plan.Tasks(project, branch)},

@@ -6,12 +6,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/plan"
-	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -66,9 +64,6 @@ func (p *Plans) SecretFree(name, content string) error {
 	}
 	return nil
 }
-
-// slugOf is a text as a part of a directory's name.
-func slugOf(text string) string { return safetext.Slug(strings.TrimSpace(text), 40) }
 
 // InClone is a directory as git names it, from the top of the clone.
 func InClone(top, from, dir string) (string, error) {
