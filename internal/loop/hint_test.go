@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 )
 
 // hinted is a world with a reviewer, in which someone says something at a moment. Each call of a port, before and
@@ -112,45 +111,5 @@ func TestHintAtAnyMoment(t *testing.T) {
 		if moments < 20 || turns == 0 || unread == 0 || unread > 5 {
 			t.Errorf("%d moments, of which %d had a turn of their own and %d were not read", moments, turns, unread)
 		}
-	}
-}
-
-// TestTurnForAHint has a row for every rule of the turn that a run takes only for a hint.
-func TestTurnForAHint(t *testing.T) {
-	done, said := judged(1, claims, green), []TakenHint{{Hint: Hint{Text: "greet in French"}}}
-	again := func(it *Iteration, s State) State {
-		s.MaxIterations, s.HintTurn, s.DoneAt, s.Iterations = 5, true, 1, []*Iteration{done, it}
-		return s
-	}
-	stop := Step{Do: Stop, Outcome: Done, Reason: "all checks passed on iteration 1"}
-	waits := &Iteration{N: 2, Turn: Turn{Class: Waits, Reason: "which one?"}, Commit: made}
-	for name, c := range map[string]struct {
-		state State
-		want  Step
-	}{
-		"a hint that nobody has read": {State{MaxIterations: 5, Hints: said, Iterations: []*Iteration{done}},
-			Step{Do: TakeTurn, Iteration: 2, Mode: Implement, Role: "coder"}},
-		"no iteration is left for it": {State{MaxIterations: 1, Hints: said, Iterations: []*Iteration{done}}, stop},
-		"nor is there for a second one": {State{MaxIterations: 5, Hints: said, HintTurn: true,
-			Iterations: []*Iteration{done}}, stop},
-		"someone has read it":         {State{MaxIterations: 5, Hints: []TakenHint{{ReadIn: 1}}, Iterations: []*Iteration{done}}, stop},
-		"its turn is committed first": {again(&Iteration{N: 2, Turn: claims}, State{}), Step{Do: MakeCommit, Iteration: 2}},
-		"and judged":                  {again(&Iteration{N: 2, Turn: claims, Commit: made}, State{}), Step{Do: Judge, Iteration: 2}},
-		"it is done, too": {again(judged(2, claims, green), State{}),
-			Step{Do: Stop, Outcome: Done, Reason: "all checks passed on iteration 2"}},
-		"it fails":       {again(failed(2), State{}), Step{Do: GoBack, Iteration: 1, Reason: "make test: it exited with code 1"}},
-		"its agent asks": {again(waits, State{Waits: true}), Step{Do: GoBack, Iteration: 1, Reason: "which one?"}},
-	} {
-		if got := Next(c.state, Limits{}, noon); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
-	}
-	over := Limits{Deadline: noon, Wall: time.Hour}
-	late := again(&Iteration{N: 2, Turn: claims, Commit: made}, State{})
-	if got := Next(late, over, noon); got.Do != GoBack || got.Reason != "its turn did not end" {
-		t.Errorf("the time is over in its turn: %+v", got)
-	}
-	if got := Next(State{MaxIterations: 5, Hints: said, Iterations: []*Iteration{done}}, over, noon); got != stop {
-		t.Errorf("the time is over before its turn: %+v", got)
 	}
 }

@@ -79,8 +79,16 @@ func takes(n int) Step { return Step{Do: TakeTurn, Iteration: n, Mode: Implement
 
 func stop(o Outcome, reason string) Step { return Step{Do: Stop, Outcome: o, Reason: reason} }
 
-// TestNext has a row for every rule of going on or stopping.
+// forHint is a run that was done when it took its second iteration only for a hint.
+func forHint(it *Iteration) State {
+	return State{MaxIterations: 5, HintTurn: true, DoneAt: 1, Iterations: []*Iteration{judged(1, claims, green), it}}
+}
+
+// TestNext has a row for every rule of going on or stopping, for every rule of the turn that a run takes only for a hint,
+// and for a clock that is set anew while a run waits.
 func TestNext(t *testing.T) {
+	done, allPassed := judged(1, claims, green), stop(Done, "all checks passed on iteration 1")
+	unread := State{MaxIterations: 5, Hints: []TakenHint{{}}, Iterations: []*Iteration{done}}
 	tests := []struct {
 		name  string
 		state State
@@ -264,6 +272,33 @@ func TestNext(t *testing.T) {
 			State{MaxIterations: 5, Waits: true, Usage: Usage{CostUSD: 5},
 				Iterations: []*Iteration{{N: 1, Turn: Turn{Class: Waits, Reason: "exit code 42"}, Commit: made}}},
 			noon, stop(Waiting, "exit code 42")},
+		{"a clock a little back holds up no pause by much", failing(8, Turn{Class: Overloaded}, &Pause{Until: noon.Add(mostPause)}),
+			noon.Add(-20 * time.Second), Step{Do: Wait, Iteration: 1, Mode: Implement, Until: noon.Add(mostPause)}},
+		{"a clock a day back holds up no pause", failing(8, Turn{Class: Overloaded}, &Pause{Until: noon.Add(mostPause)}),
+			noon.Add(-24 * time.Hour), takes(1)},
+		{"nor one that is not recorded yet", failing(1, Turn{Class: Network}, nil), noon.Add(-24 * time.Hour), takes(1)},
+		{"a reset is a time of day, and waited for an hour back",
+			failing(1, Turn{Class: UsageLimit, ResetAt: noon.Add(30 * time.Minute)}, nil), noon.Add(-time.Hour),
+			Step{Do: Wait, Iteration: 1, Mode: Implement, Until: noon.Add(30*time.Minute + 2*time.Second)}},
+		{"but not a day back", failing(1, Turn{Class: UsageLimit, ResetAt: noon.Add(30 * time.Minute)}, nil),
+			noon.Add(-24 * time.Hour), Step{Do: Stop, Outcome: Waiting, Until: noon.Add(30*time.Minute + 2*time.Second)}},
+		{"a hint that nobody has read", unread, noon, takes(2)},
+		{"no iteration is left for a hint", unread.most(1), noon, allPassed},
+		{"nor is time", unread, noon.Add(time.Hour), allPassed},
+		{"nor is there for a second one",
+			State{MaxIterations: 5, Hints: []TakenHint{{}}, HintTurn: true, Iterations: []*Iteration{done}}, noon, allPassed},
+		{"someone has read it", State{MaxIterations: 5, Hints: []TakenHint{{ReadIn: 1}}, Iterations: []*Iteration{done}}, noon,
+			allPassed},
+		{"a hint's turn is committed first", forHint(&Iteration{N: 2, Turn: claims}), noon, Step{Do: MakeCommit, Iteration: 2}},
+		{"and judged", forHint(&Iteration{N: 2, Turn: claims, Commit: made}), noon, Step{Do: Judge, Iteration: 2}},
+		{"the time is over in a hint's turn", forHint(&Iteration{N: 2, Turn: claims, Commit: made}), noon.Add(time.Hour),
+			Step{Do: GoBack, Iteration: 1, Reason: "its turn did not end"}},
+		{"a hint's turn is done, too", forHint(judged(2, claims, green)), noon, stop(Done, "all checks passed on iteration 2")},
+		{"a hint's turn fails", forHint(failed(2)), noon,
+			Step{Do: GoBack, Iteration: 1, Reason: "make test: it exited with code 1"}},
+		{"its agent asks", State{MaxIterations: 5, HintTurn: true, DoneAt: 1, Waits: true,
+			Iterations: []*Iteration{done, {N: 2, Turn: Turn{Class: Waits, Reason: "which one?"}, Commit: made}}}, noon,
+			Step{Do: GoBack, Iteration: 1, Reason: "which one?"}},
 		{"no cap", State{Iterations: []*Iteration{failed(1)}}, noon, takes(2)},
 		{"done goes on when a change was asked for", after(judged(1, claims, green)).reopened(1), noon, takes(2)},
 		{"an outcome stays", State{MaxIterations: 5, End: &End{Outcome: Capped, Reason: "why"}}, noon, stop(Capped, "why")},
