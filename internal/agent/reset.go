@@ -26,7 +26,7 @@ var (
 	aSpan = lazy(`(?i)\b(?:in|after|for|retry-?after|retrydelay)\b["':= ]{1,4}(\d+(?:[.,]\d+)?\s*` + units +
 		`\b(?:[\s,]*(?:and\s+)?\d+(?:[.,]\d+)?\s*` + units + `\b)*)`)
 	aJoined = lazy(`(?i)\b(?:in|after|for)\s+((?:\d+(?:\.\d+)?(?:ms|d|h|m|s)){2,})`) // "6h12m", "1m30.5s"
-	aPart   = lazy(`(?i)(\d+(?:[.,]\d+)?)\s*` + units)
+	aPart   = lazy(`(?i)(\d+(?:[.,]\d+)?)\s*` + units + `?`)
 	aHeader = lazy(`(?i)retry[- _]?after["':= ]{1,4}(\d{1,7}(?:\.\d+)?)\b`) // seconds
 	aStamp  = lazy(`\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s*(Z|UTC|[+-]\d\d:?\d\d)?`)
 	aDay    = lazy(`(?i)\b(?:on|until|resets|after)\s+(\d{4}-\d\d-\d\d)(?:\s+at\s+(\d\d:\d\d))?(?:\s*(UTC))?`)
@@ -141,15 +141,10 @@ func weekday(said string, now time.Time) time.Time {
 
 // spanned reads "retry after 30 seconds", "try again in 6h12m", "retry-after: 30", "in 3 days 4 hours".
 func spanned(said string, now time.Time) time.Time {
-	said = strings.TrimSpace(said)
-	if m := aJoined.FindStringSubmatch(said); m != nil {
-		return now.Add(span(m[1]))
-	}
-	if m := aSpan.FindStringSubmatch(said); m != nil {
-		return now.Add(span(m[1]))
-	}
-	if m := aHeader.FindStringSubmatch(said); m != nil {
-		return now.Add(span(m[1] + "s"))
+	for _, told := range []*pattern{aJoined, aSpan, aHeader} {
+		if m := told.FindStringSubmatch(said); m != nil {
+			return now.Add(span(m[1]))
+		}
 	}
 	return time.Time{}
 }
@@ -167,15 +162,16 @@ func span(text string) time.Duration {
 	return (time.Duration(sum*float64(time.Second)) + time.Second - 1).Truncate(time.Second)
 }
 
+// seconds are those of a unit; none is a second.
 func seconds(unit string) float64 {
 	switch {
 	case strings.HasPrefix(unit, "ms"), strings.HasPrefix(unit, "mil"):
 		return 1e-3
-	case unit[0] == 'm':
+	case strings.HasPrefix(unit, "m"):
 		return 60
-	case unit[0] == 'h':
+	case strings.HasPrefix(unit, "h"):
 		return 3600
-	case unit[0] == 'd':
+	case strings.HasPrefix(unit, "d"):
 		return 86400
 	}
 	return 1

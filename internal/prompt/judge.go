@@ -83,7 +83,7 @@ func toAccept(border safetext.Border, open []loop.Concern) string {
 	for i, c := range open {
 		item := fmt.Sprintf("- name: %s\n  what: %s\n", lineOf(c.Name, 120), lineOf(c.Message, 300))
 		if c.File != "" {
-			item += fmt.Sprintf("  where: %s\n", lineOf(concernPlace(c), 200))
+			item += fmt.Sprintf("  where: %s\n", lineOf(position(c.File, c.Line), 200))
 		}
 		if c.Detail != "" {
 			item += "\n" + verbatim(c.Detail) + "\n"
@@ -99,10 +99,3 @@ func toAccept(border safetext.Border, open []loop.Concern) string {
 
 // maxToAccept is how much room what has to be accepted gets; names are never left out.
 const maxToAccept = 24 << 10
-
-func concernPlace(c loop.Concern) string {
-	if c.Line > 0 {
-		return fmt.Sprintf("%s:%d", c.File, c.Line)
-	}
-	return c.File
-}

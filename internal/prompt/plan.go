@@ -161,7 +161,7 @@ func otherStories(p plan.Plan, st plan.Story, border safetext.Border) string {
 	}
 	b.WriteString("The others, in the plan's order:\n" + neighbours(p, st.ID))
 	return fmt.Sprintf(
-		"### The Other Stories\n\n%d of %d stories are done. Between the borders is text of the plan.\n\n%s", passed(p),
+		"### The Other Stories\n\n%d of %d stories are done. Between the borders is text of the plan.\n\n%s", p.Passed(),
 		len(p.Stories), border.Around(b.String()))
 }
 
@@ -194,16 +194,6 @@ func neighbours(p plan.Plan, id string) string {
 		out = append(out, fmt.Sprintf("- %d more after these", rest))
 	}
 	return strings.Join(out, "\n")
-}
-
-func passed(p plan.Plan) int {
-	n := 0
-	for i := range p.Stories {
-		if p.Stories[i].Passes {
-			n++
-		}
-	}
-	return n
 }
 
 // othersApproved reports whether an approval of this story would finish the plan.

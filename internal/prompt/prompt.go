@@ -37,16 +37,8 @@ func (p Verbatim) For(s loop.State, step loop.Step) (string, error) {
 		}
 		left = it.Turn.Claim.LeftOut()
 	}
-	text := combine(base, told)
-	if left != "" {
-		text += "\n\n" + left
-	}
-	if said := hints(s); said != "" {
-		text += "\n\n" + said
-	}
-	if s.Start.Completion != nil {
-		text += "\n\n" + completion(s, task.Coder, step.Iteration, p.section(s, task.Coder), fence(s.Start.Run))
-	}
+	text := joinedParts(combine(base, told), left, hints(s),
+		completion(s, task.Coder, step.Iteration, p.section(s, task.Coder), fence(s.Start.Run)))
 	return p.counted(text, s, step), nil
 }
 

@@ -54,11 +54,7 @@ func forbidden(s loop.State, spin loop.Repetition) []string {
 		first += " and left: " + left
 	}
 	out := []string{first}
-	claimed := false
-	for _, it := range its {
-		claimed = claimed || it.Turn.Claim.Done && it.Commit != nil && it.Commit.Empty
-	}
-	if claimed {
+	if slices.ContainsFunc(its, func(it *loop.Iteration) bool { return it.Turn.Claim.Done && it.Commit != nil && it.Commit.Empty }) {
 		out = append(out, "claim again to be done without having changed anything")
 	}
 	for _, said := range said(its) {
@@ -115,11 +111,7 @@ func errorLine(f *loop.Verdict) string {
 		return ""
 	}
 	for _, at := range f.Findings {
-		where := at.File
-		if at.Line > 0 {
-			where += fmt.Sprintf(":%d", at.Line)
-		}
-		if text := line(strings.Trim(where+": "+at.Message, ": ")); text != "" {
+		if text := line(strings.Trim(position(at.File, at.Line)+": "+at.Message, ": ")); text != "" {
 			return text
 		}
 	}

@@ -158,9 +158,7 @@ func criteria(s loop.State) string {
 		items = append(items, "Every box under \"Acceptance Criteria\" below holds.")
 	}
 	reviewed := s.Start.Review || slices.Contains(s.Start.Pipeline, task.Reviewer)
-	for _, c := range s.Start.Checks {
-		items = append(items, "`"+line(c)+"` passes.")
-	}
+	items = append(items, passing(s)...)
 	room := maxCriteria
 	if reviewed {
 		room -= 100
@@ -258,13 +256,18 @@ func reviewedBy(f *loop.Feedback) string {
 
 // place is where a remark stands: "add.sh:3: ".
 func place(r loop.Remark) string {
-	switch {
-	case r.Path == "":
+	if r.Path == "" {
 		return ""
-	case r.Line == 0:
-		return lineOf(r.Path, maxLine/2) + ": "
 	}
-	return fmt.Sprintf("%s:%d: ", lineOf(r.Path, maxLine/2), r.Line)
+	return position(lineOf(r.Path, maxLine/2), r.Line) + ": "
+}
+
+// position is a place in a file: "add.sh:3"; without a line the file.
+func position(file string, line int) string {
+	if line <= 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d", file, line)
 }
 
 // storyFence names the borders in a prompt for a story. Agents wrote parts of the plan and know the run's name, but not
@@ -276,11 +279,15 @@ var notID = lazy(`[^\p{L}\p{N}._-]+`)
 // idOf is a story's id where no border is around it: it can say nothing there, nor end anything.
 func idOf(id string) string { return clip(notID.ReplaceAllString(lineOf(id, 80), "-"), 80) }
 
-// storyCriteria is the check list of a story.
-func storyCriteria(s loop.State) string {
-	items := []string{"Every acceptance criterion of the story is met."}
+// passing are the checks that must pass.
+func passing(s loop.State) (items []string) {
 	for _, c := range s.Start.Checks {
 		items = append(items, "`"+line(c)+"` passes.")
 	}
-	return list(items, maxCriteria, "- [ ] ", "checks that are run on your work pass.")
+	return items
+}
+
+// storyCriteria is the check list of a story.
+func storyCriteria(s loop.State) string {
+	return list(append([]string{"Every acceptance criterion of the story is met."}, passing(s)...), maxCriteria, "- [ ] ", "checks that are run on your work pass.")
 }

@@ -202,15 +202,14 @@ git config --global user.name "Ralph Loop"`
 // create makes the machine. Its login is in a directory of its own, which outlives it.
 func (m *microVM) create(ctx context.Context) error {
 	state := filepath.Join(m.s.o.Home, ".dclaude_state")
-	if err := os.MkdirAll(filepath.Join(state, ".claude"), 0o700); err != nil {
-		return fmt.Errorf("making a directory for claude's login: %w", err)
-	}
+	err := os.MkdirAll(filepath.Join(state, ".claude"), 0o700)
 	config := filepath.Join(state, ".claude.json")
-	if content, err := os.ReadFile(config); errors.Is(err, fs.ErrNotExist) || err == nil &&
-		len(bytes.TrimSpace(content)) == 0 {
-		if err := os.WriteFile(config, []byte("{}\n"), 0o600); err != nil {
-			return fmt.Errorf("making a directory for claude's login: %w", err)
-		}
+	content, read := os.ReadFile(config)
+	if err == nil && (errors.Is(read, fs.ErrNotExist) || read == nil && len(bytes.TrimSpace(content)) == 0) {
+		err = os.WriteFile(config, []byte("{}\n"), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("making a directory for claude's login: %w", err)
 	}
 	args := []string{"create", "--name", m.name, "claude", m.dir, state}
 	if m.dir == m.s.o.Dir {
@@ -225,7 +224,7 @@ func (m *microVM) create(ctx context.Context) error {
 		state); err != nil {
 		return err
 	}
-	_, err := m.ask(ctx, askLimit, nil, "exec", m.name, "bash", "-c", nameCommitter)
+	_, err = m.ask(ctx, askLimit, nil, "exec", m.name, "bash", "-c", nameCommitter)
 	return err
 }
 
