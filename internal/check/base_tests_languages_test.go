@@ -5,9 +5,6 @@ import (
 	"testing"
 )
 
-// change is a test file with some of its text replaced.
-func change(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
-
 // TestBaseTestsOfUnknown: where no test is named, the file is, or the check; where nobody runs tests, that is said.
 func TestBaseTestsOfUnknown(t *testing.T) {
 	cShop := "int discount(int n) { return n / 10; }\n"
@@ -16,7 +13,7 @@ func TestBaseTestsOfUnknown(t *testing.T) {
 	sayOfBaseTests(t, []baseTestsRow{
 		{"C with a Makefile", "gcc", "make test",
 			project{"Makefile": mk, ".gitignore": "run\n", "shop.c": cShop, "test_shop.c": cTest},
-			project{"shop.c": "int discount(int n) { return 0; }\n", "test_shop.c": change(cTest, "== 10", "== 0")},
+			project{"shop.c": "int discount(int n) { return 0; }\n", "test_shop.c": strings.ReplaceAll(cTest, "== 10", "== 0")},
 			[]string{"test_shop.c: as it was in the base, make test fails on this change (it exited with code 2"}},
 		{"shell", "sh", "sh test.sh", project{"shop.sh": "echo $(($1 / 10))\n", "test.sh": "[ $(sh shop.sh 100) = 10 ]\n"},
 			project{"shop.sh": "echo 0\n", "test.sh": "[ $(sh shop.sh 100) = 0 ]\n"},

@@ -19,7 +19,7 @@ func shell(name, line string) task.Stage {
 func TestStagesStop(t *testing.T) {
 	for _, all := range []bool{true, false} {
 		c := verifier(t, task.MultiStage, task.Verification{RequireAll: &all, Stages: []task.Stage{
-			{Name: "lint", Method: task.External, Required: no(), Config: &task.Verification{Command: "echo untidy; false"}},
+			{Name: "lint", Method: task.External, Required: new(false), Config: &task.Verification{Command: "echo untidy; false"}},
 			shell("unit", "false"), shell("next", "touch ran"),
 		}})
 		v := verdictOf(t, c, promised("x"))

@@ -42,16 +42,13 @@ func verdictOf(t *testing.T, c Check, s loop.State) loop.Verdict {
 	return List{Checks: []Check{c}, Tree: &tree{}, Clock: clock, Log: t.Logf}.judge(t, s)[0]
 }
 
-func yes() *bool { b := true; return &b }
-func no() *bool  { b := false; return &b }
-
 // TestVerify has a row for each reason that a verification gives, word for word (S2-16…S2-43).
 func TestVerify(t *testing.T) {
 	by := func(m task.Method, v task.Verification) task.Stage { return task.Stage{Method: m, Config: &v} }
 	external := func(line string) task.Stage { return shell(line, line) }
 	staged := func(s ...task.Stage) task.Stage { return by(task.MultiStage, task.Verification{Stages: s}) }
 	asked := func(q ...string) task.Stage { return by(task.Semantic, task.Verification{CheckFor: q}) }
-	optional := func(s task.Stage) task.Stage { s.Required = no(); return s }
+	optional := func(s task.Stage) task.Stage { s.Required = new(false); return s }
 	const said = "I wrote the middleware. <promise>auth_done</promise>"
 	tests := []struct {
 		name   string
@@ -110,10 +107,10 @@ func TestVerify(t *testing.T) {
 		{"a stage fails, and stops", staged(external("false"), external("exit 2")), nil, false,
 			"Stage 'false' failed: Command exited with 1, expected 0"},
 		{"all are to run",
-			by(task.MultiStage, task.Verification{Stages: []task.Stage{external("false"), external("true"), external("exit 2")}, RequireAll: no()}),
+			by(task.MultiStage, task.Verification{Stages: []task.Stage{external("false"), external("true"), external("exit 2")}, RequireAll: new(false)}),
 			nil, false, "Failed stages: false: Command exited with 1, expected 0; exit 2: Command exited with 2, expected 0"},
 		{"one that only warns",
-			by(task.MultiStage, task.Verification{Stages: []task.Stage{optional(external("false")), external("true")}, RequireAll: yes()}), nil, true,
+			by(task.MultiStage, task.Verification{Stages: []task.Stage{optional(external("false")), external("true")}, RequireAll: new(true)}), nil, true,
 			"All 2 verification stages passed (warnings: false: Command exited with 1, expected 0)"},
 		{"string_match in a stage", staged(task.Stage{Name: "a"}), nil, true, "All 1 verification stages passed"},
 		{"a stage without a name", staged(task.Stage{Method: task.External}), nil,
