@@ -22,19 +22,15 @@ import (
 // anApp is an App on a GitHub that plays, with the credentials of the setup.
 func anApp(t *testing.T, clock func() time.Time, app fake.App) (*fake.GitHub, *installed) {
 	t.Helper()
-	hub, err := fake.New(fake.Options{})
-	must(t, err)
+	hub := got[*fake.GitHub](t)(fake.New(fake.Options{}))
 	t.Cleanup(hub.Close)
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	must(t, err)
+	key := got[*rsa.PrivateKey](t)(rsa.GenerateKey(rand.Reader, 2048))
 	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	app.ID, app.Slug, app.Key = 7, "ralph", &key.PublicKey
 	hub.AddApp(app)
 	dir := t.TempDir()
-	keys, err := store.LoadKeys("", dir)
-	must(t, err)
-	db, err := store.Open(t.Context(), store.Options{Dir: dir, Keys: keys, Clock: clock})
-	must(t, err)
+	keys := got[store.Keys](t)(store.LoadKeys("", dir))
+	db := got[*store.Store](t)(store.Open(t.Context(), store.Options{Dir: dir, Keys: keys, Clock: clock}))
 	t.Cleanup(func() { _ = db.Close() })
 	o := Options{Clock: clock, Log: slog.New(slog.DiscardHandler)}
 	o.GitHub = github.Server{APIURL: hub.APIURL(), Sleep: func(context.Context, time.Duration) error { return nil }}
@@ -50,8 +46,7 @@ func TestRotateSecret(t *testing.T) {
 	hub, in := anApp(t, func() time.Time { return now }, fake.App{Owner: "alice", Hook: fake.Hook{Secret: "first"}})
 	holds := func() []string {
 		t.Helper()
-		list, err := in.secrets(t.Context())
-		must(t, err)
+		list := got[[]string](t)(in.secrets(t.Context()))
 		return slices.Clone(list)
 	}
 	if got := holds(); !slices.Equal(got, []string{"first"}) {
@@ -85,8 +80,7 @@ func TestRotateSecret(t *testing.T) {
 func TestReached(t *testing.T) {
 	for address, want := range map[string]string{"http://127.0.0.1:8080": "cannot deliver webhooks", "https://localhost": "cannot deliver webhooks",
 		"http://ralph.example.com": "not encrypted", "https://ralph.example.com": ""} {
-		public, err := url.Parse(address)
-		must(t, err)
+		public := got[*url.URL](t)(url.Parse(address))
 		if got := fmt.Sprint(reached(public)); !strings.Contains(got, want) || (want == "") != (got == "[]") {
 			t.Errorf("%s: %s", address, got)
 		}

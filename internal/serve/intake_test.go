@@ -119,15 +119,13 @@ func TestIntakeMeetsSlowSenders(t *testing.T) {
 			defer server.Close()
 			slow := make([]net.Conn, c.senders)
 			for i := range slow {
-				conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
-				must(t, err)
+				conn := got[net.Conn](t)((&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String()))
 				defer conn.Close()
 				slow[i] = conn
-				_, err = fmt.Fprintf(conn, "POST /webhook HTTP/1.1\r\nHost: x\r\nX-Hub-Signature-256: %s\r\nContent-Length: %d\r\n"+
+				_, err := fmt.Fprintf(conn, "POST /webhook HTTP/1.1\r\nHost: x\r\nX-Hub-Signature-256: %s\r\nContent-Length: %d\r\n"+
 					"Expect: 100-continue\r\n\r\n", signature(body, "x"), mostBody)
 				must(t, err)
-				line, err := bufio.NewReader(conn).ReadString('\n') // its body is waited for
-				must(t, err)
+				line := got[string](t)(bufio.NewReader(conn).ReadString('\n')) // its body is waited for
 				if line != "HTTP/1.1 100 Continue\r\n" {
 					t.Fatal(line)
 				}
@@ -139,12 +137,10 @@ func TestIntakeMeetsSlowSenders(t *testing.T) {
 				in.reading.large.Release(1)
 				time.Sleep(time.Millisecond)
 			}
-			r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/webhook", strings.NewReader(body))
-			must(t, err)
+			r := got[*http.Request](t)(http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/webhook", strings.NewReader(body)))
 			r.Header = http.Header{"X-Hub-Signature-256": {signature(body, "s")}, "X-Github-Event": {"issues"},
 				"X-Github-Delivery": {"d-1"}}
-			resp, err := http.DefaultClient.Do(r)
-			must(t, err)
+			resp := got[*http.Response](t)(http.DefaultClient.Do(r))
 			defer resp.Body.Close()
 			if resp.StatusCode != http.StatusAccepted {
 				t.Errorf("%s", resp.Status)

@@ -26,8 +26,7 @@ func TestSessionsAreAudited(t *testing.T) {
 	if err := p.End(t.Context(), "one"); err == nil {
 		t.Error("a session ended twice")
 	}
-	rows, err := s.Audits(t.Context(), store.Filter{})
-	must(t, err)
+	rows := got[[]store.Entry](t)(s.Audits(t.Context(), store.Filter{}))
 	var did []string
 	for _, e := range rows {
 		did = append(did, e.Action+" "+e.Result)
@@ -122,8 +121,7 @@ func TestStrangersCostLittle(t *testing.T) {
 			id := hub.AddComment("alice", "demo", issue, fake.Comment{Author: c.login, Body: "/ralph run"})
 			payload := strings.NewReplacer("BODY", "/ralph run", `"bob"`, `"`+c.login+`"`, `"id":1,`, fmt.Sprintf(`"id":%d,`, id)).Replace(aComment)
 			hub.ResetCalls()
-			ev, err := eventOf(delivered("d-1", "issue_comment", []byte(payload), now))
-			must(t, err)
+			ev := got[event.Event](t)(eventOf(delivered("d-1", "issue_comment", []byte(payload), now)))
 			at, read, err := a.soon(t.Context(), 70, ev)
 			must(t, err)
 			calls := slices.DeleteFunc(hub.Calls(), func(c fake.Call) bool { return strings.HasSuffix(c.Path, "/access_tokens") })
@@ -137,8 +135,7 @@ func TestStrangersCostLittle(t *testing.T) {
 			}
 		})
 	}
-	ev, err := eventOf(delivered("d-2", "issue_comment", []byte(strings.NewReplacer("BODY", "/ralph run", `"bob"`, `"wendy"`).Replace(aComment)), now))
-	must(t, err)
+	ev := got[event.Event](t)(eventOf(delivered("d-2", "issue_comment", []byte(strings.NewReplacer("BODY", "/ralph run", `"bob"`, `"wendy"`).Replace(aComment)), now)))
 	row := decided{event: ev, permitted: permitted{now, map[string]string{"wendy": "write"}}}.run(store.Delivery{})
 	row.Installation = 70
 	hub.SetPermission("alice", "demo", "wendy", "none")

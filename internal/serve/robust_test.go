@@ -28,13 +28,21 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// got is a value that has to come without an error.
+func got[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}
+
 // aServer is a server that takes no work, at a time that stands still.
 func aServer(t *testing.T) (sv *Server, now *time.Time) {
 	t.Helper()
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	clock := func() time.Time { return at }
-	s, err := store.Open(t.Context(), store.Options{Dir: filepath.Join(t.TempDir(), "data"), Clock: clock})
-	must(t, err)
+	s := got[*store.Store](t)(store.Open(t.Context(), store.Options{Dir: filepath.Join(t.TempDir(), "data"), Clock: clock}))
 	t.Cleanup(func() { _ = s.Close() })
 	log := slog.New(slog.DiscardHandler)
 	o := Options{Clock: clock, Log: log}
@@ -62,8 +70,7 @@ func pass(t *testing.T, sv *Server) {
 // waiting are the ids of the runs that wait for a place.
 func waiting(t *testing.T, sv *Server) string {
 	t.Helper()
-	due, err := sv.s.Due(t.Context(), false)
-	must(t, err)
+	due := got[[]store.Run](t)(sv.s.Due(t.Context(), false))
 	var ids []string
 	for _, row := range due {
 		ids = append(ids, row.ID)
@@ -116,8 +123,7 @@ func TestToldAgain(t *testing.T) {
 	for _, records := range [][]int{{1, 2}, {1, 2, 3}} {
 		w := recording{parts: sv.parts, m: newMetrics("", nil), room: func(int64) error { return nil }}
 		r := w.newRecorder(row)
-		last, err := sv.s.LastRecord(t.Context(), row.ID)
-		must(t, err)
+		last := got[int64](t)(sv.s.LastRecord(t.Context(), row.ID))
 		r.next = last + 1
 		told := []work.ToServer{{Begun: &bot.StartedRun{Run: "r", Records: 9}}}
 		for _, n := range records {
@@ -129,10 +135,9 @@ func TestToldAgain(t *testing.T) {
 		if _, err := r.Hear(away, &launch.Running{}, told, 0); err == nil {
 			t.Error("it is stored without a database")
 		}
-		_, err = r.Hear(t.Context(), &launch.Running{}, nil, 0) // it was heard
+		_, err := r.Hear(t.Context(), &launch.Running{}, nil, 0) // it was heard
 		must(t, err)
-		row, err = sv.s.Run(t.Context(), row.ID)
-		must(t, err)
+		row = got[store.Run](t)(sv.s.Run(t.Context(), row.ID))
 		if last, err := sv.s.LastRecord(t.Context(), row.ID); err != nil || last != int64(len(records)) {
 			t.Errorf("%d records are stored of %v, %v", last, records, err)
 		}
