@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/live"
 	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/session"
 )
 
 func isTerminal(w io.Writer) bool {
@@ -98,27 +99,15 @@ const hangupDelay = 200 * time.Millisecond
 
 // askLine asks one question at a terminal. It ends with ctx.
 func askLine(ctx context.Context, in *os.File, out io.Writer, question string) (string, error) {
-	if _, err := io.WriteString(out, question); err != nil {
-		return "", err
-	}
-	answers := until{ctx, in}
-	var line []byte
-	for buffer := make([]byte, 1); len(line) < 1000; {
-		n, err := answers.Read(buffer)
-		if n > 0 && buffer[0] == '\n' {
-			return string(line), nil
-		}
-		line = append(line, buffer[:n]...)
-		if err != nil {
-			select {
-			case <-ctx.Done():
-				return "", ctx.Err()
-			case <-time.After(hangupDelay):
-				return "", err
-			}
+	d := session.NewDialogue(in, out)
+	answer := d.Ask(ctx, question)
+	if d.Err != nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(hangupDelay):
 		}
 	}
-	return string(line), nil
+	return answer, d.Err
 }
 
 // mostPrompt is how many bytes a prompt from standard input may have.
