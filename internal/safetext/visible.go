@@ -22,6 +22,11 @@ const (
 func Visible(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = lineEnds.Replace(s)
+	return seen(s, func(rune) string { return "" })
+}
+
+// seen is a text with something else in the place of what cannot be seen.
+func seen(s string, instead func(hidden rune) string) string {
 	if strings.IndexFunc(s, invisible) < 0 {
 		return s
 	}
@@ -34,6 +39,7 @@ func Visible(s string) string {
 			next = in[i+1]
 		}
 		if invisible(r) && !belongs(prev, r, next) {
+			b.WriteString(instead(r))
 			continue
 		}
 		b.WriteRune(r)
@@ -54,7 +60,7 @@ func invisible(r rune) bool {
 		return true
 	case r < 0x7f:
 		return false
-	case r >= 0xE0000 && r <= 0xE0FFF, r >= 0xFFF0 && r <= 0xFFF8:
+	case r >= 0xE0000 && r <= 0xE0FFF, r >= 0xFFF0 && r <= 0xFFF8, r == '\u2028', r == '\u2029':
 		return true
 	}
 	return unicode.IsControl(r) ||
@@ -106,27 +112,6 @@ func joins(prev, next rune) bool {
 // Revealed is a line of which everything can be seen: what is invisible may be what is wrong with it, and is there
 // as its number, "⟦U+202E⟧". A carriage return at the end is left out; invalid UTF-8 becomes U+FFFD.
 func Revealed(line string) string {
-	line = strings.ToValidUTF8(strings.TrimSuffix(line, "\r"), "\uFFFD")
-	left := Visible(line)
-	if left == line {
-		return line
-	}
-	return revealed(line, []rune(left))
-}
-
-// revealed writes out the characters of a line that are not among those that are left when it has only visible ones.
-func revealed(line string, left []rune) string {
-	var b strings.Builder
-	for _, r := range line {
-		for len(left) > 0 && left[0] == '\n' {
-			left = left[1:]
-		}
-		if len(left) > 0 && left[0] == r {
-			b.WriteRune(r)
-			left = left[1:]
-			continue
-		}
-		fmt.Fprintf(&b, "⟦U+%04X⟧", r)
-	}
-	return b.String()
+	return seen(strings.ToValidUTF8(strings.TrimSuffix(line, "\r"), "\uFFFD"),
+		func(hidden rune) string { return fmt.Sprintf("⟦U+%04X⟧", hidden) })
 }
