@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -100,14 +99,11 @@ var now = func() time.Time { return time.Now().UTC() }
 
 // plainJSON is a value as JSON that people can read too: indented, and with the < and > of tags as they are.
 func plainJSON(value any) []byte {
-	var out strings.Builder
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(value); err != nil { // strings, numbers and booleans
+	text, err := config.Indented(value)
+	if err != nil { // strings, numbers and booleans
 		panic(err)
 	}
-	return []byte(inertJSON(out.String()))
+	return []byte(inertJSON(string(text)))
 }
 
 // inertJSON is the same JSON without a character that a terminal or a runner acts on.

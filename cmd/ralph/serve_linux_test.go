@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -238,14 +239,15 @@ func (s *serving) until(what string, is func() bool) {
 }
 
 // turning reports whether the agent works.
-func (s *serving) turning() bool {
+func (s *serving) turning() bool { return s.works(filepath.Join(s.dir, "agent")) }
+
+// works reports whether a process has a text in its command.
+func (s *serving) works(text string) bool {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), filepath.Join(s.dir, "agent")) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(files, func(file string) bool {
+		command, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(command), text)
+	})
 }
 
 func (s *serving) get(path string) string {

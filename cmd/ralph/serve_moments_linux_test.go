@@ -118,12 +118,3 @@ func (k *killing) turning() bool { return k.serving.turning() || k.done() }
 
 // done reports whether nothing is left to be done.
 func (k *killing) done() bool { return k.allReady() == len(k.asked) }
-
-// works reports whether a process has a text in its command.
-func (k *killing) works(text string) bool {
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	return slices.ContainsFunc(files, func(file string) bool {
-		command, err := os.ReadFile(file)
-		return err == nil && strings.Contains(string(command), text)
-	})
-}

@@ -73,12 +73,3 @@ func TestServeRefuses(t *testing.T) {
 		}
 	}
 }
-
-// TestWorkByHand: nobody but a server gets anything of the command.
-func TestWorkByHand(t *testing.T) {
-	t.Parallel()
-	out, err := exec.Command("ralph", "work").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "only ralph serve starts this command") {
-		t.Errorf("%v: %s", err, out)
-	}
-}

@@ -6,15 +6,6 @@ import (
 	"testing"
 )
 
-func TestCommentsAndTrailingCommas(t *testing.T) {
-	s, err := Load(layer("// ours\n{\n  /* the\n     cap */ \"maximumIterations\": 7, // enough\n  \"agent\": " +
-		"{\"flags\": [\"//no comment\", \"/*nor this*/\",],},\n}\n// the end"))
-	noError(t, err)
-	if s.Iterations(0) != 7 || strings.Join(s.Agent.Flags, " ") != "//no comment /*nor this*/" {
-		t.Errorf("%+v", s)
-	}
-}
-
 // TestSyntaxErrorsSayWhere: line and column are those of an editor, which counts characters.
 func TestSyntaxErrorsSayWhere(t *testing.T) {
 	for _, test := range []struct{ settings, want string }{

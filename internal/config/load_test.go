@@ -13,19 +13,6 @@ func minutes(n int) Duration { return Duration(time.Duration(n) * time.Minute) }
 
 func layer(text string) Layer { return Layer{Name: SettingsFile, JSON: []byte(text)} }
 
-func TestDefaults(t *testing.T) {
-	s, err := Load()
-	noError(t, err)
-	want := Defaults()
-	want.Reviewer = Command{Command: "claude", Timeout: minutes(5), IdleTimeout: minutes(10)}
-	if !reflect.DeepEqual(s, want) {
-		t.Errorf("got %+v, want %+v", s, want)
-	}
-	if s.Iterations(TaskIterations) != 5 || s.Timeout() != time.Hour {
-		t.Errorf("5 iterations in an hour, not %d in %s", s.Iterations(TaskIterations), s.Timeout())
-	}
-}
-
 func TestLayersMerge(t *testing.T) { // S1-55…S1-58
 	base := layer(
 		`{"$schema":"x","agent":{"command":"codex","flags":["-a","-b"]},"maximumIterations":7,"guardrails":[{"command":"make lint"},{"command":"make test"}]}`)

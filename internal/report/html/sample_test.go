@@ -30,8 +30,7 @@ func sampleDetail() Detail {
 		flaky(sample.Pass("go test ./...")), sample.Weakened, sample.LintWarning, approves)
 	return Detail{View: end(s, loop.Done, "all checks passed on iteration 3", ""), Records: s.Records,
 		Diffs: map[int]Diff{1: {Text: firstDiff},
-			2: {Text: secondDiff, Note: "The diff of 2 more files is left out, because it is longer than 100 KiB."},
-			3: {Text: thirdDiff}}}
+			3: {Text: lastDiff, Note: "The diff of 2 more files is left out, because it is longer than 100 KiB."}}}
 }
 
 func sha(n int) string { return fmt.Sprintf("%040d", n) }
@@ -88,22 +87,7 @@ index 0000000..52d27a5
 \ No newline at end of file
 `
 
-const secondDiff = `diff --git a/hello.go b/hello.go
-index a0c4b7a..b1d5c8b 100644
---- a/hello.go
-+++ b/hello.go
-@@ -6,6 +6,9 @@ import "fmt"
- // Greet greets somebody by name, with <b>no</b> markup & "quotes".
- func Greet(name string) string {
-+	if name == "" {
-+		return "Hello!"
-+	}
- 	return fmt.Sprintf("Hello, %s!", name)
- }
- 
-`
-
-const thirdDiff = `diff --git a/cmd/main.go b/cmd/hello.go
+const lastDiff = `diff --git a/cmd/main.go b/cmd/hello.go
 similarity index 90%
 rename from cmd/main.go
 rename to cmd/hello.go
