@@ -1,50 +1,33 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake/archive"
 )
 
-func TestMissingTool(t *testing.T) {
-	for _, c := range []struct {
-		command, output, want string
-		lacking               bool // the output alone says so, whatever the exit code is
-	}{
-		{"pnpm run test", "sh: 1: pnpm: not found\n", "pnpm", false},
-		{"pnpm run test", "bash: line 1: pnpm: command not found\n", "pnpm", false},
-		{"pnpm run test", "sh: pnpm: not found\n", "pnpm", false},
-		{"npm run test", "\n> test\n> vitest\n\nsh: 1: vitest: not found\n", "vitest", false},
-		{"make test", "uv run pytest\nmake: uv: No such file or directory\nmake: *** [Makefile:2: test] Error 127\n", "uv",
-			true},
-		{"make test", "/bin/sh: 1: ruff: not found\nmake: *** [Makefile:2: lint] Error 127\n", "ruff", true},
-		{"make test", "make: *** [Makefile:2: test] Error 1\n", "make", false},
-		{"make test", "make: *** No rule to make target 'test'.  Stop.\n", "make", false},
-		{"task test", "\"x\": executable file not found in $PATH\ntask: Failed to run task \"test\": exit status 127\n", "x",
-			true},
-		{"sh ci.sh", "ci.sh: 3: jq: not found\n", "jq", false},
-		{"sh ./gradlew check", "env: ‘java’: No such file or directory\n", "java", false},
-		{"python3 -m pytest", "/usr/bin/python3: No module named pytest\n", "pytest", true},
-		{".venv-ralph/bin/python -m pytest", "sh: 1: .venv-ralph/bin/python: not found\n", "python3", false},
-		{"python3 -m pytest", "E   ModuleNotFoundError: No module named 'flask'\n", "python3", false},
-		{"uv run pytest", "error: Failed to spawn: `pytest`\n", "pytest", true},
-		{"poetry run pytest", "Command not found: pytest\n", "pytest", true},
-		{"bundle exec rspec", "bundler: command not found: rspec\n", "rspec", true},
-		{"cargo clippy", "error: no such command: `clippy`\n", "cargo-clippy", true},
-		{"cargo fmt", "error: 'cargo-fmt' is not installed for the toolchain 'stable'\n", "cargo-fmt", true},
-		{"x", "'x' is not recognized as an internal or external command,\n", "x", false},
-		{"CI=true npm run test", "", "npm", false},
-		{"$(x) y", "", "", false},
-		{"x", "sh: 1: " + strings.Repeat("y", 100) + ": not found\n", "x", false},
-		{"x", "sh: 1: a b`c: not found\n", "x", false},
-		{"go test ./...", "--- FAIL: TestShell\n    exit status 127\nFAIL\n", "go", false},
-	} {
-		if got := MissingTool(c.command, c.output); got != c.want {
-			t.Errorf("%q says %q: missing is %q, want %q", c.command, c.output, got, c.want)
+// TestOutputs: what the output of a failed check says: the cases of testdata/outputs.txtar, each with the check's command,
+// the tool that is missing, whether the output alone says so, whatever the exit code is, whether dependencies are not
+// installed, and what a manager of versions lacks.
+func TestOutputs(t *testing.T) {
+	for _, c := range archive.Cases(t, "testdata/outputs.txtar") {
+		command, want, _ := strings.Cut(c.Files["what"], "\n")
+		got := "missing " + cmp.Or(MissingTool(command, c.Text), "nothing") + "\n"
+		if Lacking(c.Text) {
+			got += "lacking\n"
 		}
-		if got := Lacking(c.output); got != c.lacking {
-			t.Errorf("%q: lacking is %v, want %v", c.output, got, c.lacking)
+		if Uninstalled(c.Text) {
+			got += "uninstalled\n"
+		}
+		if _, advice := unchosen(c.Text); advice != "" {
+			got += strings.TrimSuffix(advice, " that it can run here: install one before ralph or in the setting setup") + "\n"
+		}
+		if got != want {
+			t.Errorf("%s: %q says %q\n%swant\n%s", c.Name, command, c.Text, got, want)
 		}
 	}
 }
@@ -100,30 +83,6 @@ func TestEveryDetectedToolHasAStep(t *testing.T) {
 			if tool := MissingTool(s.Command, ""); !have[tool] {
 				t.Errorf("%s: no step brings %s", s.Command, tool)
 			}
-		}
-	}
-}
-
-func TestUninstalled(t *testing.T) {
-	for output, want := range map[string]bool{
-		"Error: Cannot find module 'express'\nRequire stack:\n":                   true,
-		"Error: Cannot find module '@scope/x'\n":                                  true,
-		"Error: Cannot find module './lib/x'\n":                                   false,
-		"Error: Cannot find module '/home/x/lib'\n":                               false,
-		"Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'left-pad' imported":   true,
-		"sh: 1: vitest: not found\n":                                              true,
-		"Local package.json exists, but node_modules missing, did you mean":       true,
-		"src/a.ts(1,1): error TS2307: Cannot find module 'zod' or its":            true,
-		"E   ModuleNotFoundError: No module named 'flask'\n":                      true,
-		"Could not find rake-13.0 in any of the sources (Bundler::GemNotFound)\n": true,
-		"require(vendor/autoload.php): Failed to open stream\n":                   true,
-		"Could not open input file: vendor/bin/phpunit\n":                         true,
-		"Unchecked dependencies for environment test:\n":                          true,
-		"--- FAIL: TestX\n    x_test.go:3: page not found\n":                      false,
-		"": false,
-	} {
-		if Uninstalled(output) != want {
-			t.Errorf("%q: %v", output, !want)
 		}
 	}
 }
