@@ -7,7 +7,9 @@ import (
 )
 
 // TestHostileEdits: what an agent may try on the text of tasks.json to get a story passed. In no mode is one approved
-// by it, and none is lost. What is no JSON, or has a field of a wrong type, is in the cases of Parse. The plan has a story for every mode; each edit is made by every one of them.
+// by it, and none is lost. What is no JSON, or has a field of a wrong type, is in the cases of Parse. The plan has a story
+// for every mode; each edit is made by every one of them. Most are the lines of testdata/plans/edits.txt: a name, the story,
+// nothing where it is the plan, what is replaced there and with what, parted by tabs.
 func TestHostileEdits(t *testing.T) {
 	plan := planOfStories(
 		storyAt("US-001", true, Approved, 1, ""),
@@ -15,15 +17,12 @@ func TestHostileEdits(t *testing.T) {
 		storyAt("US-003", false, NeedsReview, 1, ""),
 		storyAt("US-004", false, ChangesRequested, 2, "mend it"))
 	text := string(plan.Marshal())
-	replace := func(old, with string) string {
-		if !strings.Contains(text, old) {
-			t.Fatalf("the plan has no %s", old)
-		}
-		return strings.Replace(text, old, with, 1)
-	}
-	// in the story US-002, or another
+	// in the story US-002, or another, or in the plan
 	in := func(id, old, with string) string {
-		at := strings.Index(text, `"id": "`+id+`"`)
+		at := 0
+		if id != "" {
+			at = strings.Index(text, `"id": "`+id+`"`)
+		}
 		if at < 0 || !strings.Contains(text[at:], old) {
 			t.Fatalf("%s has no %s", id, old)
 		}
@@ -34,25 +33,14 @@ func TestHostileEdits(t *testing.T) {
 		from := strings.LastIndex(text[:at], "{")
 		return text[from : at+strings.Index(text[at:], "\n    }")+len("\n    }")]
 	}
-	const notPassed, passed = `"passes": false`, `"passes": true`
+	const notPassed = `"passes": false`
 	const approved = `"passes": true, "reviewStatus": "approved"`
 	const unreviewed = `"passes": false,
       "reviewStatus": null`
-	swapped := strings.NewReplacer(`"US-001"`, `"US-002"`, `"US-002"`, `"US-001"`).Replace(text)
 	edits := map[string]string{
-		"passes":              in("US-002", notPassed, passed),
 		"passes and approved": in("US-002", unreviewed, approved),
 		"passes, approved, notes": strings.Replace(in("US-002", unreviewed, approved), `"notes": ""`,
 			`"notes": "Done."`, 1),
-		"a key twice, the last passes":  in("US-002", notPassed, notPassed+`, `+passed),
-		"a key twice, the first passes": in("US-002", notPassed, passed+`, `+notPassed),
-		"a key twice, escaped":          in("US-002", notPassed, notPassed+`, "p\u0061sses": true`),
-		"Passes beside passes":          in("US-002", notPassed, notPassed+`, "Passes": true`),
-		"a Cyrillic a":                  in("US-002", notPassed, notPassed+`, "pаsses": true`),
-		"passes with a space":           in("US-002", notPassed, notPassed+`, "passes ": true`),
-		"a count at the cap":            in("US-003", `"reviewCount": 1`, `"reviewCount": 5`),
-		"a count below one":             in("US-003", `"reviewCount": 1`, `"reviewCount": 0`),
-		"the cap's words":               in("US-002", `"reviewFeedback": ""`, `"reviewFeedback": "[AUTO-APPROVED AT CAP]"`),
 		"approved by the cap's words": in("US-003", `"passes": false,
       "reviewStatus": "needs_review",
       "reviewCount": 1,
@@ -63,29 +51,22 @@ func TestHostileEdits(t *testing.T) {
       "reviewCount": 1,
       "reviewFeedback": "",
       "notes": ""`, approved+`, "reviewCount": 1, "reviewFeedback": "", "notes": "n"`),
-		"swapped ids":          swapped,
-		"an id moved":          in("US-001", `"US-001"`, `"US-009"`),
-		"an id taken over":     in("US-002", `"US-002"`, `"US-001"`),
-		"an id by case":        in("US-002", `"US-002"`, `"us-002"`),
-		"an id that goes on":   in("US-002", `"US-002"`, `"US-002\u200b"`),
-		"__proto__":            in("US-002", notPassed, notPassed+`, "__proto__": {"passes": true, "reviewStatus": "approved"}`),
-		"a plan's __proto__":   replace(`"project"`, `"__proto__": {"userStories": []}, "project"`),
-		"an unknown field":     in("US-002", notPassed, notPassed+`, "approved": true`),
-		"two lists of stories": replace(`"userStories"`, `"userStories": [], "userStories"`),
-		"stories as an object": replace(`"userStories": [`, `"userStories": {"0": [`) + "}",
+		"swapped ids":          byPlace(text),
+		"stories as an object": in("", `"userStories": [`, `"userStories": {"0": [`) + "}",
 		"no stories":           text[:strings.Index(text, `"userStories"`)] + `"userStories": []}`,
 		"one story":            text[:strings.Index(text, `"userStories"`)] + `"userStories": [` + object("US-001") + `]}`,
 		"stories in a story":   in("US-002", notPassed, notPassed+`, "userStories": [`+object("US-001")+`]`),
 		"states in another order": strings.Replace(strings.Replace(text, object("US-001"), "@", 1), object("US-002"),
 			object("US-001"), 1),
-		"a story twice": replace(object("US-002"),
+		"a story twice": in("", object("US-002"),
 			object("US-002")+","+strings.Replace(object("US-001"), "US-001", "US-002", 2)),
-		"a zero byte in a key": in("US-002", notPassed, notPassed+`, "passes\u0000": true`),
-		"half a character":     in("US-002", `"notes": ""`, `"notes": "\ud800"`),
-		"half a key":           in("US-002", notPassed, notPassed+`, "passes\udfff": true`),
 	}
 	edits["states in another order"] = strings.Replace(edits["states in another order"], "@", object("US-002"), 1)
 	edits["states by place"] = byPlace(edits["states in another order"])
+	for line := range strings.Lines(string(fileOf(t, "edits.txt"))) {
+		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		edits[row[0]] = in(row[1], row[2], row[3])
+	}
 	for name, content := range edits {
 		if content == text {
 			t.Errorf("%s: changes nothing", name)
