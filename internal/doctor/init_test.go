@@ -51,26 +51,8 @@ func found(t *testing.T, i Init, answers string, files ...string) (dir, out stri
 	return dir, said.String(), err
 }
 
-const accepted = `{
-  "$schema": "https://raw.githubusercontent.com/ralph-loop/ralph/main/internal/config/settings.schema.json",
-  "agent": {
-    "command": "claude"
-  },
-  "guardrails": [
-    {
-      "command": "go build ./..."
-    },
-    {
-      "command": "go vet ./..."
-    },
-    {
-      "command": "go test ./..."
-    }
-  ]
-}
-`
-
 func TestInitBeginsFromWhatIsFound(t *testing.T) {
+	accepted := filesIn(t, "testdata")["accepted.json"]
 	for _, answer := range []string{"\n", "y\n", "YES\n", "what\n\n"} {
 		dir, out, err := found(t, Init{}, answer)
 		if got := filesIn(t, dir)[config.SettingsFile]; err != nil || got != accepted || !strings.Contains(out, accepted) {
@@ -153,40 +135,6 @@ func filesIn(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-const initialised = `{
-  "$schema": "https://raw.githubusercontent.com/ralph-loop/ralph/main/internal/config/settings.schema.json",
-  "maximumIterations": 7,
-  "completionResponse": "FINISHED",
-  "outputTruncateChars": 5000,
-  "streamAgentOutput": true,
-  "agent": {
-    "command": "claude",
-    "flags": [
-      "--model",
-      "opus"
-    ]
-  },
-  "guardrails": [
-    {
-      "command": "make lint && make vet",
-      "failAction": "PREPEND",
-      "hint": "Fix lint errors only."
-    },
-    {
-      "command": "make test",
-      "failAction": "APPEND"
-    }
-  ],
-  "scm": {
-    "command": "git",
-    "tasks": [
-      "commit",
-      "push"
-    ]
-  }
-}
-`
-
 func TestInitWritesWhatWasAnswered(t *testing.T) { // S1-34…S1-43
 	dir := t.TempDir()
 	out, err := initialise(t, dir, "", "  ", " claude ", " --model , opus,", "zero", "0", "-1", "1001", "7", "FINISHED",
@@ -202,7 +150,7 @@ func TestInitWritesWhatWasAnswered(t *testing.T) { // S1-34…S1-43
 		}
 	}
 	got := filesIn(t, dir)
-	if got[".ralph/settings.json"] != initialised || got[".ralph/.gitignore"] != session.Ignored || len(got) != 2 {
+	if got[".ralph/settings.json"] != filesIn(t, "testdata")["initialised.json"] || got[".ralph/.gitignore"] != session.Ignored || len(got) != 2 {
 		t.Errorf("%v", got)
 	}
 	s, err := config.Load(config.Layer{Name: config.SettingsFile, JSON: []byte(got[".ralph/settings.json"])})
