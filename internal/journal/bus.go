@@ -98,19 +98,25 @@ func unfinished(file *os.File) bool {
 
 // BusEnd is where the bus ends now, in bytes: what is posted from here on is read by ReadBus from there.
 func BusEnd(dir string) (int64, error) {
-	file, err := openIn(dir, BusFile, os.O_RDONLY, 0)
+	file, size, err := openBus(dir)
+	_ = file.Close() // of none it is an error
+	return size, err
+}
+
+// openBus opens the bus of a task directory, with its length in bytes; nil without a bus.
+func openBus(dir string) (file *os.File, size int64, err error) {
+	file, err = openIn(dir, BusFile, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return nil, 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("opening the message bus: %w", err)
+		return nil, 0, fmt.Errorf("opening the message bus: %w", err)
 	}
-	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return 0, fmt.Errorf("reading the message bus: %w", err)
+		return nil, 0, errors.Join(fmt.Errorf("reading the message bus: %w", err), file.Close())
 	}
-	return info.Size(), nil
+	return file, info.Size(), nil
 }
 
 // ReadBus hands on each message from an offset in bytes, with its line without the end, and returns where to read on.
@@ -118,25 +124,21 @@ func BusEnd(dir string) (int64, error) {
 // time. A bus that has become shorter than the offset is another one, and read from its beginning. No bus is an empty
 // one.
 func ReadBus(dir string, from int64, each func(m Message, line []byte) error) (next int64, err error) {
-	file, err := openIn(dir, BusFile, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
+	file, size, err := openBus(dir)
+	if err != nil {
+		return from, err
+	}
+	if file == nil {
 		return 0, nil
 	}
-	if err != nil {
-		return from, fmt.Errorf("opening the message bus: %w", err)
-	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return from, fmt.Errorf("reading the message bus: %w", err)
-	}
-	if info.Size() < from {
+	if size < from {
 		from = 0
 	}
 	if _, err := file.Seek(from, io.SeekStart); err != nil {
 		return from, fmt.Errorf("reading the message bus: %w", err)
 	}
-	there := info.Size() - from
+	there := size - from
 	return readMessages(io.LimitReader(file, there), from, int(min(there, MaxMessage)), each)
 }
 

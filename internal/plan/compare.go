@@ -16,36 +16,31 @@ import (
 // bring in a cycle. story is the one that the iteration was given; any other's review fields are out of bounds, and
 // with SkipReview any other's passes.
 func Compare(before, after Plan, story string, m Mode, r Rules) []Violation {
-	c := comparison{before: before, after: after, story: story, mode: m, rules: r}
-	c.snapshot = before.Snapshot()
+	c := comparison{transition{before: before.Snapshot(), after: after, rules: r, given: &story}, before, m}
 	if r.SkipReview {
 		c.mode = Implement
 		c.withoutReviews()
 	} else {
 		c.invariants()
-		t := transition{before: c.snapshot, after: after, rules: r, given: &story}
-		c.found = append(c.found, t.violations(m)...)
+		c.violations(m)
 	}
 	c.plan()
 	c.stories()
 	return c.found
 }
 
-// comparison is a plan before and after an iteration.
+// comparison is a plan before and after an iteration that was given a story.
 type comparison struct {
-	before, after Plan
-	story         string
-	mode          Mode
-	rules         Rules
-	snapshot      Snapshot
-	found         violations
+	transition
+	was  Plan
+	mode Mode
 }
 
 // invariants hold of a plan whatever was changed. A count that was beyond the cap before, since someone has lowered
 // the cap, is no one's fault.
 func (c *comparison) invariants() {
 	for _, v := range c.after.Invariants(c.rules) {
-		if v.Field != "reviewCount" || c.snapshot[v.Story].ReviewCount <= c.rules.cap() {
+		if v.Field != "reviewCount" || c.before[v.Story].ReviewCount <= c.rules.cap() {
 			c.found = append(c.found, v)
 		}
 	}
@@ -54,29 +49,27 @@ func (c *comparison) invariants() {
 // withoutReviews is for a plan that is run without reviews: nothing but the story that the iteration was given may be
 // passed, and no review field changes.
 func (c *comparison) withoutReviews() {
-	t := transition{before: c.snapshot, after: c.after}
-	t.gone()
-	t.newStories()
-	c.found = append(c.found, t.found...)
+	c.gone()
+	c.newStories()
 	for _, s := range c.after.Stories {
-		was, known := c.snapshot[s.ID]
+		was, known := c.before[s.ID]
 		if !known {
 			continue
 		}
 		for _, step := range was.stepsTo(s.standing()) {
-			if step.field == "passes" && s.Passes && s.ID == c.story {
+			if step.field == "passes" && s.Passes && s.ID == *c.given {
 				continue
 			}
 			c.found.add(transitionCheck, s.ID, step.field,
 				"Story %s had illegal transition: %s. Without reviews an iteration may set passes=true "+
-					"for the story that it was given, %s, and nothing else.", s.ID, step, c.story)
+					"for the story that it was given, %s, and nothing else.", s.ID, step, *c.given)
 		}
 	}
 }
 
 // plan holds what is the plan's own, and that its stories can be done in some order. How the file orders them is free.
 func (c *comparison) plan() {
-	for _, key := range differing(c.before.own(), c.after.own()) {
+	for _, key := range differing(c.was.own(), c.after.own()) {
 		if !slices.Contains(planKeys, key) {
 			key = safetext.Quoted(key)
 		}
@@ -99,13 +92,9 @@ func (c *comparison) fixed(story, field, what string) {
 
 // stories holds what may change in a story besides its standing.
 func (c *comparison) stories() {
-	was := make(map[string]*Story, len(c.before.Stories))
-	for i := range c.before.Stories {
-		was[c.before.Stories[i].ID] = &c.before.Stories[i]
-	}
 	moved := map[string]bool{} // the criteria of new stories
 	for _, s := range c.after.Stories {
-		if was[s.ID] == nil {
+		if c.was.Story(s.ID) == nil {
 			for _, text := range s.AcceptanceCriteria {
 				moved[safetext.OneLine(text)] = true
 			}
@@ -116,7 +105,7 @@ func (c *comparison) stories() {
 			c.found.add(schemaCheck, s.ID, "notes", "Story %s has passes=true and empty notes; say in notes what was done.",
 				s.ID)
 		}
-		if w := was[s.ID]; w != nil {
+		if w := c.was.Story(s.ID); w != nil {
 			c.text(*w, s, moved)
 			c.feedback(*w, s)
 			c.untouched(*w, s)
@@ -164,8 +153,8 @@ func (c *comparison) text(was, is Story, moved map[string]bool) {
 
 // feedback checks that only the review, or the iteration that addresses it, changes a review's words.
 func (c *comparison) feedback(was, is Story) {
-	reviewed := c.mode == Review && is.ID == c.story
-	again := c.mode == ReviewFix && is.ID == c.story && was.ReviewStatus == ChangesRequested &&
+	reviewed := c.mode == Review && is.ID == *c.given
+	again := c.mode == ReviewFix && is.ID == *c.given && was.ReviewStatus == ChangesRequested &&
 		is.ReviewStatus == NeedsReview
 	if was.ReviewFeedback != is.ReviewFeedback && (c.rules.SkipReview || !reviewed && !again) {
 		c.fixed(is.ID, "reviewFeedback", "The reviewFeedback of story "+is.ID)
@@ -183,7 +172,7 @@ func (c *comparison) untouched(was, is Story) {
 		switch {
 		case !slices.Contains(storyKeys, key):
 			c.fixed(is.ID, safetext.Quoted(key), safetext.Quoted(key)+" of story "+is.ID)
-		case key == "acceptanceCriteria", key == "priority", key == "dependsOn", key == "notes" && is.ID != c.story:
+		case key == "acceptanceCriteria", key == "priority", key == "dependsOn", key == "notes" && is.ID != *c.given:
 			c.found.add(contentCheck, is.ID, key,
 				"The review changed %s of story %s; a review changes nothing but the review fields and notes of its story.",
 				key, is.ID)
