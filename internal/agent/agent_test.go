@@ -174,7 +174,6 @@ touch "$HERE/ready"; while :; do sleep 0.05; done`
 			bounds: agent.Bounds{Grace: 40 * time.Second}},
 		"time limit, and it says what it has spent": {agent: "claude", script: told, bounds: agent.Bounds{Timeout: half}, class: loop.TimedOut,
 			cost: 0.25},
-		"silence, and it says what it has spent": {agent: "claude", script: told, bounds: agent.Bounds{Idle: half}, class: loop.Idle, cost: 0.25},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

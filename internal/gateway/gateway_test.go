@@ -124,7 +124,6 @@ func TestWhatIsCarried(t *testing.T) {
 		{"nobody", "POST", messages, nil, all, 402},
 		{"another bearer", "POST", messages, map[string]string{"x-api-key": "BEARER0"}, all, 402},
 		{"no bearer, but a password", "POST", messages, map[string]string{"Authorization": "Basic BEARER"}, all, 402},
-		{"a key in the query", "POST", generate + "?key=x", goog, all, 402},
 		{"a web socket", "GET", response, map[string]string{"x-api-key": "BEARER", "Upgrade": "websocket"}, all, 426},
 	} {
 		t.Run(c.name, func(t *testing.T) {

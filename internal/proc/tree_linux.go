@@ -576,8 +576,7 @@ func oldest(all []stat, parent int) int {
 	if len(all) == 0 {
 		return 0
 	}
-	return slices.MinFunc(all, func(a,
-		b stat) int {
+	return slices.MinFunc(all, func(a, b stat) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.pid, b.pid))
 	}).pid
 }

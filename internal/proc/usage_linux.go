@@ -485,8 +485,8 @@ func controlled(dir string) bool {
 // control lets groups below have limits. The kernel refuses that of a group with processes in it; to move them would be
 // to meddle with what others have started.
 func control(dir string) bool {
-	err := os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+pids +memory"), 0)
-	return err == nil && controlled(dir)
+	_ = os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+pids +memory"), 0)
+	return controlled(dir)
 }
 
 // removeDead removes empty groups of ours that have ended.

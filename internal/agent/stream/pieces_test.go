@@ -77,7 +77,6 @@ func TestAnyPieces(t *testing.T) {
 		for how, got := range map[string][]stream.Event{
 			"in pieces of 1":     decode(in, 1),
 			"in pieces of 7":     decode(in, 7),
-			"in pieces of 61":    decode(in, 61),
 			"with CRLF":          decode(strings.ReplaceAll(in, "\n", "\r\n"), 1000),
 			"without a last end": decode(strings.TrimSpace(in), 1000),
 			"after a mark":       decode("\uFEFF"+in, 3),

@@ -152,7 +152,8 @@ func (b *bwrap) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
 	}}, nil
 }
 
-// begin finds the program of a process, makes the home of its use, and lets the program be seen where these are hidden, too.
+// begin finds the program of a process and makes the home of its use. The view shows the program, also in what is
+// hidden besides.
 func (s *Sandbox) begin(u Use, of proc.Spec, hidden ...string) (program string, v visiblePaths, err error) {
 	if program, err = proc.LookPath(relativeTo(of.Dir, of.Argv[0]), of.Env); err != nil {
 		return "", v, err

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -166,7 +167,7 @@ func (s *Sandbox) places(mounts []string, at, in dirs) (rest []string, err error
 		switch {
 		case rel == "":
 		case m[0] == "--symlink":
-			if err := s.linkIn(dir, []string{rel}, func(string) string { return m[1] }); err != nil {
+			if err := s.linkIn(dir, map[string]string{rel: m[1]}); err != nil {
 				return nil, err
 			}
 			continue
@@ -206,15 +207,16 @@ func (s *Sandbox) place(dir, name, from string) error {
 	return errors.Join(give(root, name, s.o.As), file.Close())
 }
 
-// linkIn makes links in a home or in a cache, each to what leads names. A file in the place of one is removed.
-func (s *Sandbox) linkIn(dir string, names []string, leads func(string) string) error {
+// linkIn makes links in a home or in a cache, by name and what each leads to. A file in the place of one is removed.
+func (s *Sandbox) linkIn(dir string, links map[string]string) error {
 	root, err := files.OpenDir(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	for _, name := range names {
-		name, to := filepath.ToSlash(name), leads(name)
+	for _, name := range slices.Sorted(maps.Keys(links)) {
+		to := links[name]
+		name = filepath.ToSlash(name)
 		if err := s.mkdirIn(root, path.Dir(name)); err != nil {
 			return err
 		}

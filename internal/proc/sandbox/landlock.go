@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -114,7 +113,7 @@ func (l *landlocked) linkFiles(u Use) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.linkIn(s.dirs(u).home, slices.Sorted(maps.Keys(own)), func(name string) string { return own[name] })
+	return s.linkIn(s.dirs(u).home, own)
 }
 
 // enter implements maker.
