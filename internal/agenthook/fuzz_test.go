@@ -103,7 +103,7 @@ func FuzzStop(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, marker, plan, status []byte) {
 		active, problems := hook.ReadActive(marker)
-		if active.RalphDir == "" || active.Rules.ReviewCap < 1 || !json.Valid(marker) && len(problems) == 0 {
+		if active.RalphDir == "" || active.ReviewCap < 1 || !json.Valid(marker) && len(problems) == 0 {
 			t.Errorf("%q is %+v, %q", marker, active, problems)
 		}
 		asked := false

@@ -302,8 +302,8 @@ func (p *publisher) failure(ctx context.Context, s loop.State) *loop.Post {
 		"the failure report")})
 }
 
-// relabel shows a standing on an issue, none for "", and takes off the labels that show another one and those that are over.
-// labels are what the issue has where GitHub does not say. What could not be taken off comes back.
+// relabel shows a standing on an issue, none for "", and removes the labels that show another one and those that are over.
+// labels are what the issue has where GitHub does not say. It returns the labels that it could not remove.
 func (p *publisher) relabel(ctx context.Context, issue int, now string, labels []string, over func(string) bool) (left []string) {
 	if now != "" {
 		on, err := p.github.AddLabel(ctx, issue, p.rules.StatusLabel(now))

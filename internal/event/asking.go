@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// requested are the ways of asking, besides commands, that ask for something, with what each asks for.
+// requested are the ways of asking without a command that ask for something, with what each asks for.
 var requested = map[Trigger]Verb{
 	ByLabel:         Run,
 	ByPlanLabel:     Plan,

@@ -139,3 +139,11 @@ func asData(border safetext.Border, what, text string) string {
 func title(s loop.State) string { return lineOf(s.Start.Title, 300) }
 
 type pattern = regex.Pattern
+
+// position is a place in a file: "add.sh:3"; without a line the file.
+func position(file string, line int) string {
+	if line <= 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d", file, line)
+}

@@ -262,14 +262,6 @@ func place(r loop.Remark) string {
 	return position(lineOf(r.Path, maxLine/2), r.Line) + ": "
 }
 
-// position is a place in a file: "add.sh:3"; without a line the file.
-func position(file string, line int) string {
-	if line <= 0 {
-		return file
-	}
-	return fmt.Sprintf("%s:%d", file, line)
-}
-
 // storyFence names the borders in a prompt for a story. Agents wrote parts of the plan and know the run's name, but not
 // the commit that their files are in, since a file cannot hold the hash of itself.
 func storyFence(s loop.State) safetext.Border { return judgeFence(s.Start.Run, s.Head()) }

@@ -194,7 +194,7 @@ func TestUnfinishedForm(t *testing.T) {
 		s.world.Enter("alice"))
 	noError(t, err)
 	noError(t, conn.SetReadDeadline(time.Now().Add(2*time.Minute))) // only catches a hang
-	answer, err := io.ReadAll(conn) // to its end: the connection is closed
+	answer, err := io.ReadAll(conn)                                 // to its end: the connection is closed
 	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 4") {
 		t.Errorf("%v: %.200s", err, answer)
 	}

@@ -152,8 +152,8 @@ func (s *Sandbox) Mapped() bool { return s != nil && (s.Mode == Bwrap || s.Mode 
 // ones that lead to bubblewrap's own view of this machine (/oldroot). So the places are made before, through none, and
 // links are made there instead of in the box: bubblewrap before 0.9 takes none that exists.
 
-// places makes the places of mounts that lie in a home or in its cache, and returns the mounts without the links that
-// are there then. Mounts are triples as bubblewrap takes them.
+// places makes the places of mounts within a home or its cache, and returns the mounts without the links that it has
+// made. Mounts are triples as bubblewrap takes them.
 func (s *Sandbox) places(mounts []string, at, in dirs) (rest []string, err error) {
 	for m := range slices.Chunk(mounts, 3) {
 		dir, rel := at.cache, ""

@@ -24,7 +24,8 @@ var (
 		return goldmark.New(goldmark.WithExtensions(gfm...), goldmark.WithRendererOptions(goldhtml.WithHardWraps(),
 			renderer.WithNodeRenderers(util.Prioritized(page{}, 1))))
 	})
-	// What of HTML reports have, tags without attributes, and what ends or begins anything else. Comments are for GitHub.
+	// The HTML of reports is tags without attributes; this also matches where any other tag begins or ends. Comments are
+	// for GitHub.
 	markup = regexp.MustCompile(`(?s)<!--.*?-->|</?(?:details|summary|sub|code|br)>|<|>`)
 )
 
