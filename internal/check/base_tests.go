@@ -251,11 +251,10 @@ func (r *replay) unnamed(ctx context.Context, c *Command, v loop.Verdict) error 
 // attribute says why a command passes, if it failed on the base commit or the change touches what it may judge by.
 func (r *replay) attribute(ctx context.Context, c *Command, names []string) error {
 	now := findVerdict(r.at.Verdicts, c.Name())
-	g := &green{replay: r, c: c, left: mostGreenRuns, time: max(greenTimes*now.Duration, leastGreenTime)}
+	g := &green{replay: r, c: c, left: mostGreenRuns}
 	base, find := onBase(r.at, c.Name()), g.loosened
-	if base != nil {
-		g.base = *base
-	}
+	g.base = *cmp.Or(base, &loop.Verdict{})
+	g.time = max(greenTimes*max(now.Duration, g.base.Duration), leastGreenTime) // a change can make a check quick
 	switch passed, replayed := r.green[c.Name()]; {
 	case r.flips(c):
 		find = g.attribute

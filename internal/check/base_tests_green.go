@@ -19,13 +19,13 @@ import (
 // must be accepted by name. A command that has passed all the time is run without the change of what it may judge by:
 // if it fails then, the change has loosened it.
 
-// How much is run for one command: files that are taken away each for itself, runs, and time, in runs of the command and
-// at least.
+// How much is run for one command: files that are taken away each for itself, runs, and time, in runs of the command, on
+// the base commit or the change, whichever took longer, and at least.
 const (
 	mostTakenAway  = 8
 	mostGreenRuns  = 12
 	greenTimes     = 3
-	leastGreenTime = 10 * time.Second
+	leastGreenTime = time.Minute
 )
 
 // green is what one command passes because of, on its way.
@@ -54,10 +54,10 @@ func (g *green) attribute(ctx context.Context, names []string) (said string, for
 	if len(names) > 1 || len(configures) > 0 {
 		g.Log("base tests: %s runs without the changed files, to find out which of them it passes because of", g.c.Name())
 		again, err := g.run(ctx, g.at.State.Start.Base, g.at.State.Start.Base, nil, nil)
-		if err != nil || again == nil || ctx.Err() != nil {
+		if err != nil || ctx.Err() != nil {
 			return "", nil, err
 		}
-		if again.Pass {
+		if again != nil && again.Pass {
 			said = who + " fails only now and then on the base commit"
 			if len(configures) > 0 {
 				said += ", and the change configures tools in " + few(configures)
@@ -69,9 +69,9 @@ func (g *green) attribute(ctx context.Context, names []string) (said string, for
 	if err != nil || ctx.Err() != nil {
 		return "", nil, err
 	}
-	if len(all) == 0 {
+	if len(all) == 0 { // it may be any of them
 		return fmt.Sprintf("%s failed on the base commit and passes now; which of %s it passes because of was not found out", who,
-			safetext.Count(len(names), "changed file")), nil, nil
+			safetext.Count(len(names), "changed file")), slices.DeleteFunc(configures, g.isSettled), nil
 	}
 	files := safetext.Map(all, func(n needed) string { return n.name })
 	said = fmt.Sprintf("%s failed on the base commit and passes because of %s", who, few(files))
@@ -85,7 +85,7 @@ func (g *green) attribute(ctx context.Context, names []string) (said string, for
 		return "", nil, err
 	case len(foreign) > 0 && len(names) > 1: // what decides is tried twice
 		again, err := g.run(ctx, g.at.State.Start.Base, g.at.Iteration.Commit.SHA, files, nil)
-		if err != nil || again == nil || !again.Pass || ctx.Err() != nil {
+		if err != nil || ctx.Err() != nil || again != nil && !again.Pass {
 			return "", nil, err
 		}
 	}
@@ -178,27 +178,28 @@ func (g *green) loosened(ctx context.Context, names []string) (said string, fore
 	why := ""
 	for _, files := range groups {
 		g.Log("base tests: %s runs with %s as the base commit has it", g.c.Name(), few(files))
-		v, err := without(files)
-		if err != nil || v == nil || ctx.Err() != nil {
+		all, err := without(files)
+		if err != nil || ctx.Err() != nil {
 			return "", nil, err
 		}
-		if v.Pass {
+		if all == nil || all.Pass {
 			continue
 		}
 		for _, name := range files { // a single one is tried twice: it decides
 			v, err := without([]string{name})
-			if err != nil || v == nil || ctx.Err() != nil {
+			if err != nil || ctx.Err() != nil {
 				return "", nil, err
 			}
+			v = cmp.Or(v, all) // without more time, it may be any of them
 			if v.Pass || g.misses(*v) {
 				continue
 			}
 			if !diffscan.Judges(name) {
 				alone, err := g.run(ctx, g.at.State.Start.Base, g.at.Iteration.Commit.SHA, []string{name}, nil)
-				if err != nil || alone == nil || ctx.Err() != nil {
+				if err != nil || ctx.Err() != nil {
 					return "", nil, err
 				}
-				if !alone.Pass {
+				if alone != nil && !alone.Pass {
 					continue
 				}
 			}

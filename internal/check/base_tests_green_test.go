@@ -36,7 +36,11 @@ func TestMakesGreen(t *testing.T) {
 	for i := range 20 {
 		many[fmt.Sprintf("docs/%02d.md", i)] = "More.\n"
 	}
+	both := maps.Clone(many)
+	both["shop.sh"], both["limits"] = "discount() { expr $1 / 5; }\n", "limit=20\n"
 	sayOfBaseTests(t, []baseTestsRow{
+		{"more files than can be tried", "sh", "sh check.sh", base(nil), both, []string{"limits: limits seems to be no part of the product: " +
+			"\"sh check.sh\" failed on the base commit and passes now; which of 22 changed files it passes because of was not found out"}},
 		{"data of the check", "sh", "sh check.sh", base(nil), project{"shop.sh": busy, "limits": "limit=100\n"},
 			[]string{"limits: limits seems to be no part of the product: " + asks + "limits"}},
 		{"nothing but a new file, where a test ran", "sh", "sh check.sh", base(project{"check.sh": strings.ReplaceAll(base(nil)["check.sh"], "'FAIL: test_discount'",
