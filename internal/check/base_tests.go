@@ -254,7 +254,7 @@ func (r *replay) attribute(ctx context.Context, c *Command, names []string) erro
 	g := &green{replay: r, c: c, left: mostGreenRuns}
 	base, find := onBase(r.at, c.Name()), g.loosened
 	g.base = *cmp.Or(base, &loop.Verdict{})
-	g.time = max(greenTimes*max(now.Duration, g.base.Duration), leastGreenTime) // a change can make a check quick
+	g.time = greenTime(now.Duration, g.base.Duration)
 	switch passed, replayed := r.green[c.Name()]; {
 	case r.flips(c):
 		find = g.attribute

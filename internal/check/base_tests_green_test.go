@@ -5,11 +5,15 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestMakesGreen: of a check that failed on the base commit, what it passes because of is told, and asked where that is
 // not the product; of one that has passed all the time, what was loosened is asked.
 func TestMakesGreen(t *testing.T) {
+	if got := greenTime(time.Second, 2*time.Minute); got != 6*time.Minute {
+		t.Errorf("a check that took two minutes on the base commit, and a second on the change, is given %s", got)
+	}
 	const asks = "\"sh check.sh\" failed on the base commit and passes because of "
 	base := func(more project) project {
 		p := project{
@@ -60,6 +64,8 @@ func TestMakesGreen(t *testing.T) {
 
 		{"a script that the manifest names", "make", "make", loose(nil), project{"shop.sh": wrong, "style.sh": "exit 0\n", "logo.svg": "<svg/>\n", "ci.yml": "on: push\n"},
 			[]string{"style.sh: with style.sh as the base commit has it"}},
+		{"a run that ends itself", "make", "make", loose(nil), project{"shop.sh": "discount() { [ \"$testing\" ] || kill -9 0; expr $1 / 10; }\n",
+			"Makefile": "test:\n\ttesting=1 sh check.sh\n"}, []string{"Makefile: with Makefile as the base commit has it"}},
 		{"honest: a recipe for the new file", "make", "make", loose(nil),
 			project{"shop.sh": ". ./lib/rate.sh\n" + fixed, "lib/rate.sh": "rate=$RATE\n: ${rate:?}\n", "Makefile": "test:\n\tRATE=10 sh check.sh; sh style.sh\n"}, nil},
 		{"honest: data that the code goes with", "make", "make", loose(nil),
