@@ -2,20 +2,24 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestDemo runs the demonstration with a ralph that is built for it.
 func TestDemo(t *testing.T) {
-	ralph := build(t)
-	kept := t.TempDir()
-	out := demonstrate(t, ralph, 0, "-keep", kept)
+	ralph, kept := filepath.Join(t.TempDir(), "ralph"), t.TempDir()
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", ralph,
+		"github.com/ralph-loop/ralph/cmd/ralph").CombinedOutput(); err != nil {
+		t.Fatalf("building ralph: %v\n%s", err, out)
+	}
+	out, err := demonstrate(t, ralph, kept)
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 	for _, want := range []string{
 		"pull request #3 is a draft", "fail action APPEND", "check review: failed",
 		"pull request #3 is ready for review",
@@ -49,42 +53,22 @@ func TestDemoOfNothing(t *testing.T) {
 	if err := os.WriteFile(idle, []byte("#!/bin/sh\n"), 0o755); err != nil { // it is a program
 		t.Fatal(err)
 	}
-	out := demonstrate(t, idle, 1)
-	for _, want := range []string{
-		"✗ There is a pull request for issue #1", "✗ There is a pull request with the work on issue #2",
-		"not everything is as it should be",
-	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the output lacks %q:\n%s", want, out)
-		}
+	out, err := demonstrate(t, idle, "")
+	if err == nil || !strings.Contains(out, "✗ There is a pull request for issue #1") ||
+		!strings.Contains(out, "✗ There is a pull request with the work on issue #2") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// build makes the programs as make does, and returns ralph's path.
-func build(t *testing.T) string {
+// demonstrate runs the demo, and returns all that it printed.
+func demonstrate(t *testing.T, ralph, keep string) (string, error) {
 	t.Helper()
-	ralph := filepath.Join(t.TempDir(), "ralph")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", ralph,
-		"github.com/ralph-loop/ralph/cmd/ralph").CombinedOutput(); err != nil {
-		t.Fatalf("building ralph: %v\n%s", err, out)
+	var out strings.Builder
+	s, err := newStage(ralph, &out)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return ralph
-}
-
-// demonstrate runs the demo in a process of its own, which ends with the code, and returns all that it printed.
-func demonstrate(t *testing.T, ralph string, code int, flags ...string) string {
-	t.Helper()
-	demo := filepath.Join(t.TempDir(), "demo")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", demo,
-		".").CombinedOutput(); err != nil {
-		t.Fatalf("building the demo: %v\n%s", err, out)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, demo, append([]string{"-ralph", ralph}, flags...)...)
-	out, _ := cmd.CombinedOutput()
-	if got := cmd.ProcessState.ExitCode(); got != code {
-		t.Fatalf("exit code %d, want %d:\n%s", got, code, out)
-	}
-	return string(out)
+	defer s.close()
+	err = s.run(t.Context(), keep, &out)
+	return out.String(), err
 }
