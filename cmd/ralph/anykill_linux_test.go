@@ -137,13 +137,14 @@ func newVictim(t *testing.T, kind int, sandbox string) *victim {
 			t.Fatal(err)
 		}
 	} else {
-		agent := filepath.Join(v.home, "agent")
-		text := restless
+		agent, text, test := filepath.Join(v.home, "agent"), restless, "@test $$(wc -l < tracked.txt) -ge 3"
 		switch k.name {
 		case "a plan":
-			text = planful
+			text, test = planful, "@true"
+		case "a prompt":
+			v.write(".ralph/settings.json", `{"guardrails": [{"command": "make test"}]}`)
 		case "a list of tasks":
-			text = busy
+			text, test = busy, "@true"
 			for id, needs := range map[string]string{"a": "", "b": "", "c": "a, b"} {
 				v.write("todo/"+id+".yaml", "{id: "+id+", title: Make "+id+", dependencies: ["+needs+
 					"], completion: {outcome: done, acceptance_criteria: [done]}}\n")
@@ -160,23 +161,14 @@ func newVictim(t *testing.T, kind int, sandbox string) *victim {
 		v.write(".ralph/settings.local.json", `{"sandbox": "`+sandbox+`"}`)
 		v.write("tracked.txt", "")
 		v.write(".gitignore", "/out\n.env\n")
-		v.write("Makefile", "test:\n\t@test $$(wc -l < tracked.txt) -ge 3\n")
+		v.write("Makefile", "test:\n\t"+test+"\n")
 		v.write("ralph/tasks.json",
 			`{"project": "demo", "branchName": "ralph/demo", "description": "d", "verifyCommands": ["true"], "userStories": [`+
 				story("US-001")+", "+story("US-002")+"]}\n")
 		v.sh("echo .ralph/settings.local.json >> .git/info/exclude && git add . && git commit -qm files && git tag v1 && " +
 			"git branch other")
-		if k.name == "a prompt" {
-			v.write(".ralph/settings.json", `{"guardrails": [{"command": "make test"}]}`)
-			v.sh("git add -f .ralph/settings.json && git commit -qm settings")
-		}
-		if k.name == "a list of tasks" {
-			v.write("Makefile", "test:\n\t@true\n")
-			v.sh("git commit -qam 'no test'")
-		}
 		if k.name == "a plan" {
-			v.write("Makefile", "test:\n\t@true\n")
-			v.sh("git rm -q --cached ralph/tasks.json && git commit -qam 'without the plan'")
+			v.sh("git rm -q --cached ralph/tasks.json && git commit -qm 'without the plan'")
 		}
 		v.write("mine.txt", "the user's\n")
 		v.write(".env", "KEY=1\n")
@@ -254,13 +246,7 @@ func (v *victim) afterKill() {
 	for _, commit := range strings.Fields(v.repository("git rev-list --branches")) {
 		v.commits[commit] = true
 	}
-	for _, s := range v.runs() {
-		for _, it := range s.Iterations {
-			if it.Commit != nil && it.Commit.SHA != "" {
-				v.commits[it.Commit.SHA] = true
-			}
-		}
-	}
+	v.remember()
 	if v.hub != nil { // as if the five minutes of the lease were over
 		v.repository("git for-each-ref --format='delete %(refname)' refs/ralph/leases | git update-ref --stdin")
 		v.attempt++
@@ -268,8 +254,8 @@ func (v *victim) afterKill() {
 	}
 }
 
-// runs are the runs that a clone knows of.
-func (v *victim) runs() (states []loop.State) {
+// remember adds the commits of the runs that a clone knows of.
+func (v *victim) remember() {
 	v.Helper()
 	files, _ := filepath.Glob(filepath.Join(v.dir, ".ralph", "runs", "*", journal.File))
 	for _, file := range files {
@@ -277,13 +263,16 @@ func (v *victim) runs() (states []loop.State) {
 		if err != nil {
 			v.Fatal(err)
 		}
-		if last := bytes.LastIndexByte(text, '\n'); last >= 0 { // a torn line says nothing
-			if records, _, err := journal.Read(bytes.NewReader(text[:last+1])); err == nil {
-				states = append(states, loop.Fold(records))
+		records, _, err := journal.Read(bytes.NewReader(text))
+		if err != nil {
+			v.Errorf("%s: %v", file, err)
+		}
+		for _, it := range loop.Fold(records).Iterations {
+			if it.Commit != nil && it.Commit.SHA != "" {
+				v.commits[it.Commit.SHA] = true
 			}
 		}
 	}
-	return states
 }
 
 // leftovers are what must not be there when the run is over.
@@ -293,18 +282,9 @@ func (v *victim) leftovers() (found []string) {
 	for _, e := range entries {
 		found = append(found, "temporary: "+e.Name())
 	}
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		pids := v.survivors()
-		if len(pids) == 0 {
-			break
-		}
-		if time.Now().After(end) || v.commandEnded() {
-			for _, pid := range pids {
-				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-				found = append(found, fmt.Sprintf("process %d: %.80q", pid, line))
-			}
-			break
-		}
+	for _, pid := range v.survivors() { // whatever ralph has started ended before it did
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		found = append(found, fmt.Sprintf("process %d: %.80q", pid, line))
 	}
 	for _, root := range []string{v.dir, v.home} {
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -322,9 +302,6 @@ func (v *victim) leftovers() (found []string) {
 	}
 	return found
 }
-
-// commandEnded reports whether ralph has been waited for: whatever it has started ended before it did.
-func (v *victim) commandEnded() bool { return v.command.ProcessState != nil }
 
 // leftName is the name of what is removed or renamed where nobody is killed.
 var leftName = regexp.MustCompile(
@@ -436,13 +413,7 @@ func (v *victim) nothingLost(what string) {
 	for _, commit := range strings.Fields(v.repository("git rev-list --branches --remotes")) {
 		now[commit] = true
 	}
-	for _, s := range v.runs() {
-		for _, it := range s.Iterations {
-			if it.Commit != nil && it.Commit.SHA != "" {
-				v.commits[it.Commit.SHA] = true
-			}
-		}
-	}
+	v.remember()
 	for commit := range v.commits {
 		if !now[commit] {
 			v.Errorf("%s: commit %s is lost: %s", what, commit, v.repository("git log -1 --format=%s "+commit))

@@ -260,9 +260,8 @@ func (w *work) inClone() {
 	w.write("ralph/prd.md", "# Greetings\n\nA file that greets.\n")
 	w.write("ralph/progress.txt", "# Ralph Progress Log\n")
 	w.write("ralph/tasks.json",
-		`{"project": "demo", "branchName": "ralph/demo", "description": "Greetings", "verifyCommands": ["true"], "userStories": [{
-		"id": "US-001", "title": "Add a greeting", "description": "A file that greets.", "acceptanceCriteria": ["greeting says hello"], "priority": 1,
-		"passes": false, "reviewStatus": null, "reviewCount": 0, "reviewFeedback": "", "notes": "", "dependencies": []}]}`)
+		`{"project": "demo", "branchName": "ralph/demo", "description": "d", "verifyCommands": ["true"], "userStories": [`+
+			story("US-001")+"]}\n")
 	w.sh("git init -q -b main && git add . && git commit -qm seed")
 }
 
