@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // modelGateway carries turns to their models. The keys are in this process alone.
@@ -81,41 +79,7 @@ func (g modelGateway) Open(routes []agent.Route, left loop.Left) (agent.TurnGate
 		}
 		o.Upstreams[r.Name] = up
 	}
-	t, err := gateway.Open(o)
-	if err != nil {
-		return nil, err
-	}
-	return gatewayTurn{t, g}, nil
-}
-
-// gatewayTurn is one turn at the gateway.
-type gatewayTurn struct {
-	*gateway.Turn
-	of modelGateway
-}
-
-// Close implements agent.Carrier. It says once of each model that no one knows its price.
-func (c gatewayTurn) Close() error {
-	err := c.Turn.Close()
-	for _, u := range c.Turn.Usage() {
-		if _, told := c.of.told.LoadOrStore("price of "+u.Model, true); u.Unpriced && !told {
-			c.of.log("gateway: the price of the model %s is not known, so its tokens are counted and its cost is not: name it "+
-				"in the setting prices", safetext.OneLine(u.Model))
-		}
-	}
-	return err
-}
-
-// Usage implements agent.Carrier. Where the price of a model is not known, no sum of money is.
-func (c gatewayTurn) Usage() (sum loop.Usage, ok bool) {
-	used := c.Turn.Usage()
-	for _, u := range used {
-		sum = sum.Plus(u.Usage)
-	}
-	if slices.ContainsFunc(used, func(u gateway.Usage) bool { return u.Unpriced }) {
-		sum.CostUSD = 0
-	}
-	return sum, len(used) > 0
+	return gateway.Open(o)
 }
 
 // withGateway lets a gateway carry an agent's turns, as far as the setting gateway says so and the agent can be led

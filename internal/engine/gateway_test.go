@@ -152,7 +152,7 @@ func TestOwnPrices(t *testing.T) {
 			t.Errorf("%s: %+v, %t, want %v dollars", c.model, u, asked, c.cost)
 		}
 	}
-	if len(said) != 1 || !strings.Contains(said[0], "the price of the model nobodys is not known") {
+	if len(said) != 1 || !strings.Contains(said[0], "the price of the model \"nobodys\" is not known") {
 		t.Errorf("the log says %q", said)
 	}
 }

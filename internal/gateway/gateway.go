@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // Options are what a turn may ask, and where it asks.
@@ -87,8 +89,11 @@ func open(o Options, l limits) (*Turn, error) {
 		o.Told = &sync.Map{}
 	}
 	t := &Turn{limits: l, through: o.Through, bearer: o.Bearer, listener: listener,
-		ways: map[string]*upstream{}, ledger: newLedger(o.Prices, o.Limit), tell: few(o.Log), told: o.Told, stop: stop,
-		free: transport.CloseIdleConnections}
+		ways: map[string]*upstream{}, tell: few(o.Log), told: o.Told, stop: stop, free: transport.CloseIdleConnections}
+	t.ledger = newLedger(o.Prices, o.Limit, func(model string) {
+		t.tellOnce("price of "+model, "gateway: the price of the model %q is not known, so its tokens are counted and its "+
+			"cost is not: name it in the setting prices", model)
+	})
 	for name, up := range o.Upstreams {
 		t.ways[name] = newWay(up, t.bearer, transport, l, t.tell)
 	}
@@ -122,8 +127,9 @@ func (t *Turn) URL() string { return "http://" + t.listener.Addr().String() }
 // Bearer is by what the gateway knows the agent.
 func (t *Turn) Bearer() string { return t.bearer }
 
-// Usage is what the turn took until now, by model.
-func (t *Turn) Usage() []Usage { return t.ledger.usage() }
+// Usage is what the turn took until now. CostUSD is 0 when a price is not known. asked is false when nothing has been
+// passed on.
+func (t *Turn) Usage() (u loop.Usage, asked bool) { return t.ledger.usage() }
 
 // Refused is why a request was refused because of the limit; "" if none was.
 func (t *Turn) Refused() string {
@@ -255,9 +261,14 @@ func (t *Turn) readBody(w http.ResponseWriter, r *http.Request, body io.Reader, 
 
 // remove logs once that something has been removed from requests.
 func (t *Turn) remove(what string) {
-	if _, told := t.told.LoadOrStore(what, true); !told {
-		t.tell("gateway: %s was removed from the requests of the agent: the provider would reach other hosts or count "+
-			"for another organization; to pass it on, add %[1]q to the setting gatewayThrough", what)
+	t.tellOnce(what, "gateway: %s was removed from the requests of the agent: the provider would reach other hosts or count "+
+		"for another organization; to pass it on, add %[1]q to the setting gatewayThrough", what)
+}
+
+// tellOnce logs a line for the first of those that have a key.
+func (t *Turn) tellOnce(key, format string, args ...any) {
+	if _, told := t.told.LoadOrStore(key, true); !told {
+		t.tell(format, args...)
 	}
 }
 

@@ -138,7 +138,7 @@ func TestWhatIsCarried(t *testing.T) {
 			if c.status != 200 && !strings.Contains(body, "ralph: ") {
 				t.Errorf("it says %q", body)
 			}
-			if used := turn.Usage(); strings.Contains(c.name, "tokens") && len(used) > 0 {
+			if used, asked := turn.Usage(); strings.Contains(c.name, "tokens") && asked {
 				t.Errorf("a question about tokens took %+v", used)
 			}
 		})
@@ -309,7 +309,7 @@ func TestAnswersOfTheProvider(t *testing.T) {
 					t.Errorf("%s: %s", name, value)
 				}
 			}
-			if used := turn.Usage(); c.status == 429 && answer.Header.Get("Retry-After") != "7" || c.status != 200 && len(used) > 0 {
+			if used, asked := turn.Usage(); c.status == 429 && answer.Header.Get("Retry-After") != "7" || c.status != 200 && asked {
 				t.Errorf("when to come again is lost, or usage = %+v", used)
 			}
 		})
@@ -346,7 +346,7 @@ func TestNobodyThere(t *testing.T) {
 			t.Errorf("%q is in the log:\n%s", secret, log.String())
 		}
 	}
-	if used := turn.Usage(); len(used) > 0 {
+	if used, asked := turn.Usage(); asked {
 		t.Errorf("usage = %+v", used)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -28,17 +26,20 @@ func (l Limit) holds(u loop.Usage) bool {
 
 // usageTotals adds up what a turn takes.
 type usageTotals struct {
-	prices Prices
-	limit  Limit
-	queue  chan struct{} // held by the request that waits until its reservation fits
+	prices  Prices
+	limit   Limit
+	unknown func(model string) // is called for each answer of a model whose price is not known
+	queue   chan struct{}      // held by the request that waits until its reservation fits
 
-	mu      sync.Mutex
-	done    map[string]Usage        // by model
-	live    map[*account]bool       // answers that are on their way
-	held    map[*account]loop.Usage // reservations of requests that have not ended
-	last    map[string]settled      // by the requested model
-	freed   chan struct{}           // closed when a reservation ends
-	refused string                  // why the first request was refused
+	mu       sync.Mutex
+	asked    bool                    // something was passed on
+	done     loop.Usage              // by answers that have ended
+	unpriced bool                    // the price of some of done is not known
+	live     map[*account]bool       // answers that are on their way
+	held     map[*account]loop.Usage // reservations of requests that have not ended
+	last     map[string]settled      // by the requested model
+	freed    chan struct{}           // closed when a reservation ends
+	refused  string                  // why the first request was refused
 }
 
 // settled is a request whose answer has said what was read.
@@ -55,8 +56,8 @@ type account struct {
 	closed bool
 }
 
-func newLedger(prices Prices, limit Limit) *usageTotals {
-	return &usageTotals{prices: prices, limit: limit, queue: make(chan struct{}, 1), done: map[string]Usage{},
+func newLedger(prices Prices, limit Limit, unknown func(model string)) *usageTotals {
+	return &usageTotals{prices: prices, limit: limit, unknown: unknown, queue: make(chan struct{}, 1),
 		live: map[*account]bool{}, held: map[*account]loop.Usage{}, last: map[string]settled{}, freed: make(chan struct{})}
 }
 
@@ -64,7 +65,7 @@ func newLedger(prices Prices, limit Limit) *usageTotals {
 func (l *usageTotals) open(a *account) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.live[a] = true
+	l.live[a], l.asked = true, true
 }
 
 // close counts a request once and for all.
@@ -76,10 +77,13 @@ func (l *usageTotals) close(a *account) {
 	if a.closed {
 		return
 	}
-	a.closed = true
+	a.closed, l.asked = true, true
 	delete(l.live, a)
-	u := a.tally.sum(l.prices, true, a.asked)
-	l.done[u.Model] = l.done[u.Model].add(u)
+	u, priced := a.tally.sum(l.prices, true, a.asked)
+	if l.done = l.done.Plus(u); !priced {
+		l.unpriced = true
+		l.unknown(a.tally.name())
+	}
 	if a.tally.known {
 		l.last[a.tally.asked] = settled{a.asked, u.Input + u.CacheRead + u.CacheWrite}
 	}
@@ -114,18 +118,13 @@ func (l *usageTotals) reserve(ctx context.Context, a *account, uncounted string)
 func (l *usageTotals) admit(a *account, uncounted string) (wait <-chan struct{}, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var spent, claimed loop.Usage
-	for _, u := range l.done {
-		spent = spent.Plus(u.Usage)
-	}
+	spent, claimed := l.done, loop.Usage{}
 	for other, held := range l.held {
-		other.mu.Lock()
-		now, counted := other.tally.sum(l.prices, false, 0), other.closed
-		other.mu.Unlock()
+		now, _, counted := other.now()
 		if counted {
 			continue
 		}
-		spent = spent.Plus(now.Usage)
+		spent = spent.Plus(now)
 		claimed.CostUSD += max(0, held.CostUSD-now.CostUSD)
 		claimed.Input += max(0, held.Tokens()-now.Tokens())
 	}
@@ -173,22 +172,27 @@ func (l *usageTotals) release(a *account) {
 	l.freed = make(chan struct{})
 }
 
-// usage is what was taken until now, by model.
-func (l *usageTotals) usage() []Usage {
+// now is what a request took until now, whether its price is known, and whether that has been counted for good.
+func (a *account) now() (u loop.Usage, priced, counted bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	u, priced = a.tally.sum(a.ledger.prices, false, 0)
+	return u, priced, a.closed
+}
+
+// usage is what was taken until now. Where the price of a model is not known, no sum of money is.
+func (l *usageTotals) usage() (sum loop.Usage, asked bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	sums := maps.Clone(l.done)
+	sum, unpriced := l.done, l.unpriced
 	for a := range l.live {
-		a.mu.Lock()
-		u := a.tally.sum(l.prices, false, 0)
-		a.mu.Unlock()
-		sums[u.Model] = sums[u.Model].add(u)
+		u, priced, _ := a.now()
+		sum, unpriced = sum.Plus(u), unpriced || !priced
 	}
-	var out []Usage
-	for _, model := range slices.Sorted(maps.Keys(sums)) {
-		out = append(out, sums[model])
+	if unpriced {
+		sum.CostUSD = 0
 	}
-	return out
+	return sum, l.asked
 }
 
 // meter reads in an answer, as it passes, what it took.

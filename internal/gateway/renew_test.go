@@ -60,7 +60,7 @@ func TestRenew(t *testing.T) {
 			if n, most := renewals.Load(), int64(2); n < 1 || n > most || c.fresh != "stale" && n != 1 {
 				t.Errorf("renewed %d times", n)
 			}
-			if used := turn.Usage(); (len(used) > 0) != (c.after == 200) {
+			if used, asked := turn.Usage(); asked != (c.after == 200) {
 				t.Errorf("usage = %+v", used)
 			}
 		})

@@ -65,8 +65,8 @@ func TestDrops(t *testing.T) {
 		if _, err := io.ReadFull(read, got); err != nil || string(got) != piece {
 			t.Fatalf("%q, %v", got, err)
 		}
-		used := turn.Usage()
-		if len(used) != 1 || used[0].Output != []int64{0, 0, 1, 1, 42}[i] {
+		used, asked := turn.Usage()
+		if !asked || used.Output != []int64{0, 0, 1, 1, 42}[i] {
 			t.Errorf("after %d pieces: %+v", i+1, used)
 		}
 	}
@@ -81,19 +81,19 @@ func TestCut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, path, said string
-		want             Usage
+		want             loop.Usage
 	}{
 		{"after the beginning", messages, messageStart + messageText + messageText,
-			Usage{"opus", loop.Usage{Input: 10, CacheRead: 5, CacheWrite: 3, Output: 6}, true}},
+			loop.Usage{Input: 10, CacheRead: 5, CacheWrite: 3, Output: 6}},
 		{"before anything was said", messages, "",
-			Usage{"opus", loop.Usage{Input: 4}, true}},
+			loop.Usage{Input: 4}},
 		{"after all was said", messages, messageStart + messageText + messageEnd,
-			Usage{"opus", loop.Usage{Input: 10, CacheRead: 5, CacheWrite: 3, Output: 42}, true}},
+			loop.Usage{Input: 10, CacheRead: 5, CacheWrite: 3, Output: 42}},
 		{"nothing said", response, `data: {"type":"response.output_text.delta","delta":"eight by"}` + "\n\n",
-			Usage{"opus", loop.Usage{Input: 4, Output: 2}, true}},
+			loop.Usage{Input: 4, Output: 2}},
 		{"said until then", generate, `data: {"text":"` + strings.Repeat("x", 40) + `","usageMetadata":` +
 			`{"promptTokenCount":9,"candidatesTokenCount":3}}` + "\n\n",
-			Usage{"gemini-2.5-pro", loop.Usage{Input: 9, Output: 10}, true}},
+			loop.Usage{Input: 9, Output: 10}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -126,7 +126,7 @@ func TestCut(t *testing.T) {
 			if err := turn.Close(); err != nil { // which waits for what is being counted
 				t.Error(err)
 			}
-			if got := turn.Usage(); len(got) != 1 || got[0] != c.want {
+			if got, asked := turn.Usage(); !asked || got != c.want {
 				t.Errorf("%+v\nwant %+v", got, c.want)
 			}
 		})
@@ -182,7 +182,7 @@ func TestClose(t *testing.T) {
 		_ = answer.Body.Close()
 		t.Error("it still listens")
 	}
-	if used := turn.Usage(); len(used) != 1 || used[0].Input != 10*running {
+	if used, _ := turn.Usage(); used.Input != 10*running {
 		t.Errorf("%+v", used)
 	}
 	for deadline := time.Now().Add(20 * time.Second); ; runtime.Gosched() { // connections end a moment later

@@ -20,18 +20,7 @@ const (
 	Gemini    Protocol = "gemini"
 )
 
-// Usage is what a model took. No token is in two of Input, CacheRead, CacheWrite and Output.
-type Usage struct {
-	Model string // "unknown" if no one named it
-	loop.Usage
-	Unpriced bool // the price is not known, so CostUSD is 0 for some of it
-}
-
-// add is the sum of two of one model.
-func (u Usage) add(v Usage) Usage { return Usage{v.Model, u.Plus(v.Usage), u.Unpriced || v.Unpriced} }
-
 const (
-	unknown    = "unknown"
 	mostTokens = 1 << 40 // of one answer: what says more is wrong
 	// perToken is how many bytes of text a token is taken for where no one says it.
 	perToken = 4
@@ -93,18 +82,18 @@ func (t *tally) cut() {
 	}
 }
 
-// name is the model. One that answered under its name with a date has the requested name.
+// name is the model; "" if no one named it. One that answered under its name with a date has the requested name.
 func (t *tally) name() string {
 	if t.asked != "" && strings.HasPrefix(t.served, t.asked) {
 		return t.asked
 	}
-	return cmp.Or(t.served, t.asked, unknown)
+	return cmp.Or(t.served, t.asked)
 }
 
 // sum is the total. ended: no more bytes follow, so what was not reported is estimated, from the bytes of the request
-// and of the text.
-func (t *tally) sum(prices Prices, ended bool, asked int64) Usage {
-	u := loop.Usage{Input: t.input, CacheRead: t.cacheRead, CacheWrite: t.cacheWrite, Output: t.output}
+// and of the text. No token is in two of the kinds. CostUSD is 0 if the price is not known.
+func (t *tally) sum(prices Prices, ended bool, asked int64) (u loop.Usage, priced bool) {
+	u = loop.Usage{Input: t.input, CacheRead: t.cacheRead, CacheWrite: t.cacheWrite, Output: t.output}
 	switch t.protocol {
 	case Responses, Chat: // what was read has what the cache had, and what it got
 		u.Input = max(0, t.input-t.cacheRead-t.cacheWrite)
@@ -118,15 +107,15 @@ func (t *tally) sum(prices Prices, ended bool, asked int64) Usage {
 		}
 		u.Output = max(u.Output, t.text/perToken)
 	}
-	p, ok := prices.Of(t.name())
-	if !ok { // the model that answered may have another name
-		p, ok = prices.Of(t.asked)
+	p, priced := prices.Of(t.name())
+	if !priced { // the model that answered may have another name
+		p, priced = prices.Of(t.asked)
 	}
-	if ok {
+	if priced {
 		p = p.of(u.Input + u.CacheRead + u.CacheWrite)
 		hour := min(t.hourWrite, t.cacheWrite)
 		u.CostUSD = (float64(u.Input)*p.Input + float64(u.CacheRead)*p.CacheRead + float64(u.Output)*p.Output +
 			float64(u.CacheWrite-hour)*p.CacheWrite + float64(hour)*2*p.Input) / 1e6
 	}
-	return Usage{t.name(), u, !ok}
+	return u, priced
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -34,61 +35,62 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat(`a \"usage\":{} \\`, 5000)
 	for _, c := range []struct {
-		name, path, request, answer string
-		want                        Usage
+		name, path, request, answer, model string // the one whose price counts; "" none
+		want                               loop.Usage
 	}{
 		{"messages, streamed", messages, "", messageStart + messageText + messageEnd,
-			Usage{Model: "opus", Usage: loop.Usage{Input: 10, CacheRead: 5, CacheWrite: 3, Output: 42}}},
+			"opus", loop.Usage{Input: 10, CacheRead: 5, CacheWrite: 3, Output: 42}},
 		{"all said again, with other line ends", messages, "", strings.ReplaceAll(messageStart+stream(
 			`{"type":"message_delta","usage":{"input_tokens":11,"cache_read_input_tokens":6,`+
 				`"cache_creation_input_tokens":null,"output_tokens":42}}`), "\n", "\r\n"),
-			Usage{Model: "opus", Usage: loop.Usage{Input: 11, CacheRead: 6, CacheWrite: 3, Output: 42}}},
+			"opus", loop.Usage{Input: 11, CacheRead: 6, CacheWrite: 3, Output: 42}},
 		{"an event of several lines", messages, "", "data: {\"type\":\"message\",\ndata: \"model\":\"opus\",\n" +
 			"data:\"usage\":\ndata: {\"input_tokens\":1,\"output_tokens\":2}}\n\n",
-			Usage{Model: "opus", Usage: loop.Usage{Input: 1, Output: 2}}},
+			"opus", loop.Usage{Input: 1, Output: 2}},
 		{"messages at once", messages, "", "{\"model\":\"opus\",\n\"content\":[{\"usage\":{\"input_tokens\":99}},\"" + long +
-			"\"],\"usage\":{\"input_tokens\":10,\n\"output_tokens\":4}}", Usage{Model: "opus", Usage: loop.Usage{Input: 10, Output: 4}}},
+			"\"],\"usage\":{\"input_tokens\":10,\n\"output_tokens\":4}}", "opus", loop.Usage{Input: 10, Output: 4}},
 		{"the name with a date", messages, `{"max":1,"model":"opus"}`,
 			`{"model":"opus-20250514","usage":{"input_tokens":1,"output_tokens":2}}`,
-			Usage{Model: "opus", Usage: loop.Usage{Input: 1, Output: 2}}},
+			"opus", loop.Usage{Input: 1, Output: 2}},
 		{"responses, streamed, long", response, "", stream(`{"response":{"model":"gpt","usage":null}}`,
 			`{"type":"response.completed","response":{"model":"gpt","output":["`+long+`"],"usage":{"input_tokens":100,`+
 				`"input_tokens_details":{"cached_tokens":40,"cache_write_tokens":10},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":7}}}}`),
-			Usage{Model: "gpt", Usage: loop.Usage{Input: 50, CacheRead: 40, CacheWrite: 10, Output: 20}}},
+			"gpt", loop.Usage{Input: 50, CacheRead: 40, CacheWrite: 10, Output: 20}},
 		{"responses at once", response, "", `{"model":"gpt","usage":{"input_tokens":100,"output_tokens":20}}`,
-			Usage{Model: "gpt", Usage: loop.Usage{Input: 100, Output: 20}}},
+			"gpt", loop.Usage{Input: 100, Output: 20}},
 		{"chat, streamed", chat, "", stream(`{"model":"gpt","choices":[{"delta":{"content":"usage"}}],"usage":null}`,
 			`{"model":"gpt","choices":[],"usage":{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":40},`+
 				`"completion_tokens":20,"completion_tokens_details":{"reasoning_tokens":7}}}`, "[DONE]"),
-			Usage{Model: "gpt", Usage: loop.Usage{Input: 60, CacheRead: 40, Output: 20}}},
+			"gpt", loop.Usage{Input: 60, CacheRead: 40, Output: 20}},
 		{"chat that does not say it", chat, `{"model":"gpt","x":"123456"}`,
 			stream(`{"choices":[{"delta":{"content":"twelve bytes"}}]}`, "[DONE]"),
-			Usage{Model: "gpt", Usage: loop.Usage{Input: 7, Output: 3}}},
+			"gpt", loop.Usage{Input: 7, Output: 3}},
 		{"gemini, streamed", generate, `{"model":"another"}`, stream(`{"usageMetadata":{"promptTokenCount":100}}`,
 			`{"modelVersion":"gemini-2.5-pro","usageMetadata":{"promptTokenCount":100,"cachedContentTokenCount":40,`+
 				`"candidatesTokenCount":13,"thoughtsTokenCount":7,"toolUsePromptTokenCount":2}}`),
-			Usage{Model: "gemini-2.5-pro", Usage: loop.Usage{Input: 62, CacheRead: 40, Output: 20}}},
+			"gemini-2.5-pro", loop.Usage{Input: 62, CacheRead: 40, Output: 20}},
 		{"gemini as a list", generate, "", `[{"usageMetadata":{"promptTokenCount":100}}` + "\n,\r\n" +
 			`{"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":13}}]`,
-			Usage{Model: "gemini-2.5-pro", Usage: loop.Usage{Input: 100, Output: 13}}},
+			"gemini-2.5-pro", loop.Usage{Input: 100, Output: 13}},
 		{"nothing but an error", messages, `{"model":"opus"}`,
-			stream(`{"type":"error","error":{"type":"overloaded_error"}}`), Usage{Model: "opus"}},
-		{"an error without an object", response, `{"model":"gpt"}`, stream(`{"type":"error","code":"overloaded"}`), Usage{Model: "gpt"}},
+			stream(`{"type":"error","error":{"type":"overloaded_error"}}`), "opus", loop.Usage{}},
+		{"an error without an object", response, `{"model":"gpt"}`, stream(`{"type":"error","code":"overloaded"}`), "gpt", loop.Usage{}},
 		{"a document that breaks off in a number", messages, "{  }", `{"model":"m","usage":{"input_tokens":1,"output_tokens":12`,
-			Usage{Model: unknown, Usage: loop.Usage{Input: 1, Output: 14}}},
+			"", loop.Usage{Input: 1, Output: 14}},
 		{"a stream that ends too early", messages, "", messageStart + messageText + messageText,
-			Usage{Model: "opus", Usage: loop.Usage{Input: 10, CacheRead: 5, CacheWrite: 3, Output: 6}}},
+			"opus", loop.Usage{Input: 10, CacheRead: 5, CacheWrite: 3, Output: 6}},
 		{"absurd numbers", messages, "",
 			`{"model":"m","usage":{"input_tokens":-5,"output_tokens":1e300,"cache_read_input_tokens":"x"}}`,
-			Usage{Model: "m", Usage: loop.Usage{Output: mostTokens}}},
+			"m", loop.Usage{Output: mostTokens}},
 		{"no JSON", messages, "{  }", `[[[[{"usage":}}}]] not at all`,
-			Usage{Model: unknown, Usage: loop.Usage{Input: 1, Output: 7}}},
-		{"nothing", messages, `{"a":12}`, "", Usage{Model: unknown, Usage: loop.Usage{Input: 2}}},
+			"", loop.Usage{Input: 1, Output: 7}},
+		{"nothing", messages, `{"a":12}`, "", "", loop.Usage{Input: 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for _, size := range []int{1, 3, 7, 100, 1 << 20} {
-				ledger := newLedger(Prices{Models: map[string]Price{"opus": {Input: 1e6, CacheRead: 2e6, CacheWrite: 4e6, Output: 8e6}}}, Limit{})
+				ledger := newLedger(Prices{Models: map[string]Price{cmp.Or(c.model, "none"): {Input: 1e6, CacheRead: 2e6, CacheWrite: 4e6, Output: 8e6}}},
+					Limit{}, func(string) {})
 				call, _ := gate("POST", c.path, allProtocols)
 				asked, _, err := readRequest(call, []byte(cmp.Or(c.request, "{}")), nil)
 				if err != nil {
@@ -100,14 +102,14 @@ func TestUsage(t *testing.T) {
 					t.Fatalf("%d bytes passed, %v", len(passed), err)
 				}
 				want := c.want
-				if want.Unpriced = want.Model != "opus"; !want.Unpriced {
+				if c.model != "" {
 					hour := int64(0)
-					if want.CacheWrite > 0 {
+					if strings.Contains(c.answer, "1h_input") {
 						hour = 2
 					}
 					want.CostUSD = float64(want.Input + 2*want.CacheRead + 4*(want.CacheWrite-hour) + 2*hour + 8*want.Output)
 				}
-				if got := ledger.usage(); len(got) != 1 || got[0] != want {
+				if got, asked := ledger.usage(); !asked || got != want {
 					t.Errorf("in pieces of %d: %+v\nwant %+v", size, got, want)
 				}
 			}
@@ -132,7 +134,7 @@ func (s *slow) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestSeveralModels: each model has its own sum, and the one without a price says so.
+// TestSeveralModels: the sum is of every model, by its own price; with one that has none, no sum of money is known.
 func TestSeveralModels(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, func(w http.ResponseWriter, r *http.Request) {
@@ -142,13 +144,20 @@ func TestSeveralModels(t *testing.T) {
 		o.Prices = Prices{Models: maps.Clone(List().Models)}
 		o.Prices.Models["mine"] = Price{Input: 7}
 	})
-	for _, model := range []string{"mine", "claude-sonnet-4-6-20260217", "mine", "nobody's", "claude-sonnet-4-5-20250929"} {
-		ask(t, turn, "POST", messages, "{}", map[string]string{"x-api-key": "BEARER", "Model": model})
+	for _, c := range []struct {
+		model string
+		cost  float64 // of all until then
+	}{
+		{"mine", 7}, {"claude-sonnet-4-6-20260217", 7 + 3 + 15e-6}, {"mine", 14 + 3 + 15e-6},
+		{"claude-sonnet-4-5-20250929", 14 + 3 + 15e-6 + 2*3 + 1.5*15e-6}, // a long request
+		{"nobody's", 0},
+	} {
+		ask(t, turn, "POST", messages, "{}", map[string]string{"x-api-key": "BEARER", "Model": c.model})
+		if used, _ := turn.Usage(); math.Abs(used.CostUSD-c.cost) > 1e-9 {
+			t.Errorf("after %s: %+v, want %f dollars", c.model, used, c.cost)
+		}
 	}
-	used := turn.Usage()
-	if len(used) != 4 || used[0].CostUSD != 2*3+1.5*15e-6 || // a long request
-		used[1].Model != "claude-sonnet-4-6-20260217" || used[1].Unpriced || used[1].CostUSD != 3+15e-6 ||
-		used[2].CostUSD != 14 || !used[3].Unpriced || used[3].CostUSD != 0 || used[3].Input != 1e6 {
+	if used, _ := turn.Usage(); used.Input != 5e6 || used.Output != 5 {
 		t.Errorf("%+v", used)
 	}
 }
