@@ -277,20 +277,10 @@ func codexHears(line string) (a stream.Attempt, ours bool) {
 	if m == nil {
 		return a, codexOwn.MatchString(line)
 	}
-	a = stream.Attempt{Number: number(m[1]), Most: number(m[2]), Status: statusInText(m[5]), Text: oneLine(m[5])}
+	a = stream.Attempt{Number: number(m[1]), Most: number(m[2]), Status: stream.StatusIn(m[5]), Text: oneLine(m[5])}
 	if m[4] == "s" {
 		seconds, _ := strconv.ParseFloat(m[3], 64)
 		a.Delay = time.Duration(min(seconds, mostWait.Seconds()) * float64(time.Second))
 	}
 	return a, true
 }
-
-// statusInText is the HTTP status that codex names in words: "last status: 429 Too Many Requests".
-func statusInText(said string) int {
-	if m := lastStatus.FindStringSubmatch(said); m != nil {
-		return number(m[1])
-	}
-	return 0
-}
-
-var lastStatus = lazy(`\bstatus:? (\d{3})\b`)

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // request is what the body of a request says that bounds what it may cost, and the body as it may be passed on.
@@ -125,13 +125,11 @@ func fetches(v gjson.Result) (found bool) {
 
 // clientTools are the kinds of tools that the agent runs itself. Any other kind is the provider's: it runs there, past
 // the sandbox, and its cost is in no answer.
-var clientTools = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(|function|custom|namespace|local_shell|apply_patch|bash|text_editor|computer.*|memory|` +
-		`tool_search.*|function_?[dD]eclarations|computer_?[uU]se)$`)
-})
+var clientTools = regex.Lazy(`^(|function|custom|namespace|local_shell|apply_patch|bash|text_editor|computer.*|memory|` +
+	`tool_search.*|function_?[dD]eclarations|computer_?[uU]se)$`)
 
 // edition of a provider's tool: "web_search_20250305" is "web_search".
-var toolEdition = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`_(\d{8}|preview.*)$`) })
+var toolEdition = regex.Lazy(`_(\d{8}|preview.*)$`)
 
 // providerMembers are members of a request that make the provider run something.
 var providerMembers = []string{"mcp_servers", "web_search_options", "prompt"}
@@ -145,8 +143,8 @@ type filter struct {
 
 // passes reports whether a tool of a kind may pass, and notes one that may not.
 func (f *filter) passes(kind string) bool {
-	kind = toolEdition().ReplaceAllString(kind, "")
-	if clientTools().MatchString(kind) || slices.Contains(f.through, kind) {
+	kind = toolEdition.Regexp().ReplaceAllString(kind, "")
+	if clientTools.MatchString(kind) || slices.Contains(f.through, kind) {
 		return true
 	}
 	if !slices.Contains(f.removed, kind) {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // call is what a request asks of a provider.
@@ -29,21 +29,15 @@ var paths = map[string]call{
 }
 
 // geminiPath is Gemini's, and Vertex's with a key. It names no dot segment and nothing encoded.
-var geminiPath = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^/(?:v1beta/models|v1beta1/publishers/google/models)/` +
-		`([a-zA-Z0-9][a-zA-Z0-9._@-]{0,127}):(generateContent|streamGenerateContent|countTokens)$`)
-})
+var geminiPath = regex.Lazy(`^/(?:v1beta/models|v1beta1/publishers/google/models)/` +
+	`([a-zA-Z0-9][a-zA-Z0-9._@-]{0,127}):(generateContent|streamGenerateContent|countTokens)$`)
 
 // uncountedPaths are what may be asked if Options.Through has it.
-var uncountedPaths = map[string]func() *regexp.Regexp{
-	"background": sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(GET /v1/responses/[\w-]{1,128}|POST /v1/responses/[\w-]{1,128}/cancel)$`)
-	}),
-	"batches": sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(GET|POST|DELETE) /v1/(messages/batches|batches|files)` +
-			`(/[\w-]{1,128}(/results|/cancel|/content)?)?$`)
-	}),
-	"realtime": sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^GET /v1/realtime$`) }),
+var uncountedPaths = map[string]*regex.Pattern{
+	"background": regex.Lazy(`^(GET /v1/responses/[\w-]{1,128}|POST /v1/responses/[\w-]{1,128}/cancel)$`),
+	"batches": regex.Lazy(`^(GET|POST|DELETE) /v1/(messages/batches|batches|files)` +
+		`(/[\w-]{1,128}(/results|/cancel|/content)?)?$`),
+	"realtime": regex.Lazy(`^GET /v1/realtime$`),
 }
 
 // mostModel is how long a model's name may be.
@@ -60,7 +54,7 @@ func gate(method, path string, spoken []Protocol) (call, bool) {
 		return call{}, false
 	}
 	for through, pattern := range uncountedPaths {
-		if pattern().MatchString(method + " " + path) {
+		if pattern.MatchString(method + " " + path) {
 			p := Responses
 			if strings.HasPrefix(path, "/v1/messages") {
 				p = Anthropic
@@ -69,7 +63,7 @@ func gate(method, path string, spoken []Protocol) (call, bool) {
 		}
 	}
 	c, ok := paths[method+" "+path]
-	if m := geminiPath().FindStringSubmatch(path); method == http.MethodPost && m != nil {
+	if m := geminiPath.FindStringSubmatch(path); method == http.MethodPost && m != nil {
 		c, ok = call{protocol: Gemini, model: m[1], counted: m[2] != "countTokens"}, true
 	}
 	return c, ok && slices.Contains(spoken, c.protocol)

@@ -3,9 +3,10 @@ package gateway
 import (
 	_ "embed"
 	"encoding/json"
-	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // Price is what a million tokens of each kind cost, in dollars.
@@ -58,10 +59,7 @@ var List = sync.OnceValue(func() Prices {
 
 // edition is what may follow a model's name without making it another model: a date, a number of three digits, a word.
 // A single digit is a version: claude-opus-4-1 is not claude-opus-4.
-var edition = sync.OnceValue(func() *regexp.Regexp {
-	const date = `[0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{2}-[0-9]{2,4}`
-	return regexp.MustCompile(`^([-@](` + date + `|[0-9]{3}|latest|preview|exp))*$`)
-})
+var edition = regex.Lazy(`^([-@]([0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{2}-[0-9]{2,4}|[0-9]{3}|latest|preview|exp))*$`)
 
 // Of is the price of a model, by the longest name that it begins with; false: no one knows it.
 func (p Prices) Of(model string) (Price, bool) {
@@ -83,7 +81,7 @@ func in(list map[string]Price, model string) (Price, bool) {
 	model = model[strings.LastIndexByte(model, '/')+1:]
 	longest := ""
 	for name := range list {
-		if rest, ok := strings.CutPrefix(model, name); ok && len(name) > len(longest) && edition().MatchString(rest) {
+		if rest, ok := strings.CutPrefix(model, name); ok && len(name) > len(longest) && edition.MatchString(rest) {
 			longest = name
 		}
 	}

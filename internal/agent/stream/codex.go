@@ -2,15 +2,14 @@ package stream
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // NewCodex decodes the output of `codex exec --json`.
@@ -53,19 +52,18 @@ func (c *codex) object(o gjson.Result, emit func(Event)) bool {
 }
 
 // reconnecting is how a notice of a failed request begins: "Reconnecting... 2/5 (unexpected status 401 …)".
-var reconnecting = sync.OnceValue(
-	func() *regexp.Regexp { return regexp.MustCompile(`^Reconnecting\.\.\.\s*(?:(\d+)/(\d+))?\s*(.*)`) })
+var reconnecting = regex.Lazy(`^Reconnecting\.\.\.\s*(?:(\d+)/(\d+))?\s*(.*)`)
 
 // notice: most are of requests that are tried again. The last one may be why it ended.
 func (c *codex) notice(message string, emit func(Event)) {
-	m := reconnecting().FindStringSubmatch(message)
+	m := reconnecting.FindStringSubmatch(message)
 	if m == nil {
 		c.failure = strings.Clone(message)
 		return
 	}
 	number, _ := strconv.Atoi(m[1])
 	most, _ := strconv.Atoi(m[2])
-	emit(Event{Kind: Retry, Retry: Attempt{Number: number, Most: most, Status: saidStatus(message), Text: short(m[3])}})
+	emit(Event{Kind: Retry, Retry: Attempt{Number: number, Most: most, Status: StatusIn(message), Text: short(m[3])}})
 }
 
 func (c *codex) fail(how, message string, emit func(Event)) {
@@ -73,7 +71,7 @@ func (c *codex) fail(how, message string, emit func(Event)) {
 		message = c.failure
 	}
 	c.failure = ""
-	emit(Event{Kind: Ended, Result: Result{Failed: true, Subtype: how, Status: saidStatus(message),
+	emit(Event{Kind: Ended, Result: Result{Failed: true, Subtype: how, Status: StatusIn(message),
 		Errors: []string{message}}})
 }
 
@@ -86,14 +84,11 @@ func (c *codex) close(emit func(Event)) {
 
 // status is how a message names the HTTP status of an answer: "unexpected status 401 Unauthorized", "last status: 429",
 // "code":500.
-var status = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`\bstatus:? (\d{3})\b|"code":\s?(\d{3})\b`)
-})
+var status = regex.Lazy(`\bstatus:? (\d{3})\b|"code":\s?(\d{3})\b`)
 
-// saidStatus is the HTTP status that a message names; 0 when it names none.
-func saidStatus(message string) int {
-	m := status().FindStringSubmatch(message)
+// StatusIn is the HTTP status that a message names; 0 when it names none.
+func StatusIn(message string) int {
+	m := status.FindStringSubmatch(message)
 	if m == nil {
 		return 0
 	}

@@ -102,7 +102,7 @@ func (g *gemini) result(o gjson.Result, emit func(Event)) {
 			g.errors = append(g.errors, said)
 		}
 		r.Errors, g.errors = g.errors, nil
-		r.Status = saidStatus(strings.Join(r.Errors, "\n"))
+		r.Status = StatusIn(strings.Join(r.Errors, "\n"))
 	}
 	emit(Event{Kind: Ended, Result: r})
 }
