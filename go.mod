@@ -21,7 +21,6 @@ require (
 	github.com/nicholas-fedor/shoutrrr v0.13.2
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/prometheus/client_golang v1.25.0
-	github.com/reviewdog/errorformat v0.0.0-20260721110140-13bff69235f3
 	github.com/robfig/cron/v3 v3.0.1
 	github.com/sethvargo/go-githubactions v1.3.2
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f

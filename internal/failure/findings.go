@@ -3,9 +3,6 @@ package failure
 import (
 	"cmp"
 	"strings"
-	"sync"
-
-	"github.com/reviewdog/errorformat"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -88,52 +85,28 @@ func levelled(message string) (level, rest string) {
 	return level, strings.TrimSpace(message[len(m[0]):])
 }
 
-// anyPlace are the ways in which most compilers and linters name a place.
-var anyPlace = []string{`%f:%l:%c: %m`, `%f:%l:%c - %m`, `%f:%l:%c %m`, `%f(%l\,%c): %m`, `%f:%l: %m`, `%f(%l): %m`,
-	`%-G%.%#`}
-
-// format reads anyPlace.
-var format = sync.OnceValue(func() *errorformat.Errorformat {
-	ready, err := errorformat.NewErrorformat(anyPlace)
-	if err != nil {
-		panic(err) // it is constant
-	}
-	return ready
-})
-
-// mayPlace reports whether a line may name a place in one of the ways of anyPlace: a number follows a colon or an
-// opening bracket.
-func mayPlace(line string) bool {
-	for i := 1; i+1 < len(line); i++ {
-		if c := line[i]; (c == ':' || c == '(') && isDigit(line[i+1]) {
-			return true
-		}
-	}
-	return false
-}
+// anyPlace matches the ways in which most compilers and linters name a place.
+var anyPlace = findingLine{lazy(`^(?:vet: |\[ERROR\] )?(?<file>(?:[A-Za-z]:)?\S+?)` +
+	`(?::(?<line>\d+)(?::|:(?<column>\d+)(?:| -|:)) |\((?<line2>\d+)(?:,(?<column2>\d+))?\): )(?<message>.+)$`), false}
 
 // readPlaces finds "file:line: message" wherever nothing else was found.
 func readPlaces(lines []string, found *findings) {
-	var text strings.Builder
 	for _, line := range lines {
-		if mayPlace(line) {
-			text.WriteString(strings.TrimPrefix(strings.TrimPrefix(line, "vet: "), "[ERROR] ") + "\n")
-		}
-	}
-	scan := format().NewScanner(strings.NewReader(text.String()))
-	for scan.Scan() && len(found.all) < loop.MaxFindings {
-		e := scan.Entry()
-		file := displayed(e.Filename)
-		if !e.Valid || !isPlace(file) || found.places[place{file, e.Lnum}] && e.Col == 0 {
+		m := anyPlace.pattern.FindStringSubmatch(line)
+		if m == nil {
 			continue
 		}
-		level, message := levelled(e.Text)
-		if strings.HasPrefix(message, "note:") || strings.HasPrefix(message, "in ") || message == "required from here" ||
-			message == "" {
+		f := anyPlace.fill(loop.Finding{}, m)
+		f.File = displayed(f.File)
+		if !isPlace(f.File) || found.places[place{f.File, f.Line}] && f.Column == 0 {
 			continue
 		}
-		rule, message := ruled(message)
-		found.add(loop.Finding{File: file, Line: e.Lnum, Column: e.Col, Rule: rule, Level: level, Message: message})
+		f.Level, f.Message = levelled(f.Message)
+		if startsAny(f.Message, "note:", "in ") || f.Message == "required from here" || f.Message == "" {
+			continue
+		}
+		f.Rule, f.Message = ruled(f.Message)
+		found.add(f)
 	}
 }
 
