@@ -166,7 +166,7 @@ func (at Input) sign(v *loop.Verdict) {
 func (l List) stopped(v loop.Verdict) bool { return v.Killed && l.Stopped != nil && l.Stopped() }
 
 // Baseline runs only the command checks, on the run's base commit.
-func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
+func (l List) Baseline(ctx context.Context, s loop.State) (verdicts []loop.Verdict, err error) {
 	if _, err := l.Tree.Prepare(ctx, Input{State: s}, false); err != nil {
 		return nil, err
 	}
@@ -178,49 +178,32 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 	if n := len(l.Checks); n > 0 {
 		l.Log("baseline: running %s on the code as it is, before the agent's first turn", safetext.Count(n, "check"))
 	}
-	return l.all(ctx, Input{State: s}, func(_ Check, v *loop.Verdict) {
+	for _, c := range l.Checks {
+		if l.stopping() {
+			return nil, context.Canceled
+		}
+		v, err := l.run(ctx, c, Input{State: s})
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("running the check %s: %w", c.Name(), err)
+		case ctx.Err() != nil || l.stopped(v):
+			return nil, cmp.Or(ctx.Err(), context.Canceled)
+		}
 		v.Tree = l.BaseTree
-		loop.EndCheck(ctx, *v)
-		l.Log("baseline %s: %s", v.Check, describe(*v))
-	})
+		loop.EndCheck(ctx, v)
+		l.Log("baseline %s: %s", v.Check, describe(v))
+		verdicts = append(verdicts, v)
+	}
+	return verdicts, ctx.Err()
 }
 
 // Alone runs the checks on a commit that no turn has made: all of them, in their order, and without anything that
 // earlier checks have left.
 func (l List) Alone(ctx context.Context, s loop.State, c loop.Commit) ([]loop.Verdict, error) {
-	at := Input{State: s, Iteration: loop.Iteration{Commit: &c}}
-	v, err := l.Tree.Prepare(ctx, at, true)
-	if err != nil || ctx.Err() != nil {
-		return nil, cmp.Or(err, ctx.Err())
-	}
-	if v != nil {
-		v.Severity = loop.Hard
-		at.sign(v)
-		l.logVerdict(nil, *v)
-		return []loop.Verdict{*v}, nil
-	}
-	return l.all(ctx, at, func(c Check, v *loop.Verdict) { l.logVerdict(c, *v) })
-}
-
-// all runs every check. A run that is stopped says nothing about the commit.
-func (l List) all(ctx context.Context, at Input, each func(Check, *loop.Verdict)) (verdicts []loop.Verdict, err error) {
-	for _, c := range l.Checks {
-		if l.stopping() {
-			return nil, context.Canceled
-		}
-		v, err := l.run(ctx, c, at)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("running the check %s: %w", c.Name(), err)
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case l.stopped(v):
-			return nil, context.Canceled
-		}
-		each(c, &v)
-		verdicts = append(verdicts, v)
-	}
-	return verdicts, ctx.Err()
+	claims := loop.Turn{Class: loop.OK, Claim: loop.Claim{Done: true}}
+	s.Iterations = []*loop.Iteration{{Commit: &c, Turn: claims}}
+	verdicts, err := l.Judge(ctx, s)
+	return verdicts, cmp.Or(err, ctx.Err())
 }
 
 // need is a verdict that is skipped if the check is not worth running now.
