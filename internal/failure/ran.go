@@ -8,13 +8,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Ran returns the number of tests that an output reports. Several runners, and several runs of one, add up.
-func Ran(output string) Tests {
-	c := NewTestCounter()
-	_, _ = c.Write([]byte(output))
-	return c.Tests()
-}
-
 // maxTestLine is how much of a line is examined. Summaries are short.
 const maxTestLine = 8 << 10
 

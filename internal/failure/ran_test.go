@@ -18,6 +18,13 @@ import (
 var updateRan = flag.Bool("update-ran", false,
 	"write what is read from testdata/ran into the first lines; look at the diff")
 
+// Ran is what an output that comes in one piece says about the tests that were run.
+func Ran(output string) Tests {
+	c := NewTestCounter()
+	_, _ = c.Write([]byte(output))
+	return c.Tests()
+}
+
 // words is a count as the first lines of testdata/ran say it.
 func (t Tests) words() string {
 	if !t.Known {
