@@ -38,7 +38,7 @@ func unverified(o ending, limit time.Duration, config *task.Verification) string
 	return ""
 }
 
-// logName is where a command's output goes: verify_3_qa_unit_tests.log.
+// logName is where a command's output goes: verify_3_qa_2_unit_tests.log.
 func (c *Verify) logName(iteration int, stage string) string {
 	name := fmt.Sprintf("verify_%d_%s", iteration, c.role())
 	if stage != "" {

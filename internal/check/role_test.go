@@ -121,7 +121,7 @@ func TestReviewersPromiseIsVerified(t *testing.T) {
 				t.Error("a rejection was verified")
 			}
 			if tt.name == "a command that fails" &&
-				(v.LogFile != "verify_1_qa_more.log" || v.Output != "more:\nwhy\n" ||
+				(v.LogFile != "verify_1_qa_2_more.log" || v.Output != "more:\nwhy\n" ||
 					!strings.HasPrefix(v.PromptText, "The qa's promise was verified and does not hold. Verification failed: Stage 'more' "+
 						"failed")) {
 				t.Errorf("verdict = %+v", v)

@@ -48,8 +48,8 @@ func (c *SCM) Run(ctx context.Context, _ Input) (v loop.Verdict, err error) {
 			if !changed {
 				continue
 			}
-			turn, err := c.ask(ctx, &v)
-			if err != nil || ctx.Err() != nil {
+			turn, spent, err := answered(ctx, c.Ask, func(t loop.Turn) bool { return Message(t) != "" })
+			if v.Usage = spent; err != nil || ctx.Err() != nil {
 				return v, err
 			}
 			if message = Message(turn); message == "" {
@@ -67,21 +67,6 @@ func (c *SCM) Run(ctx context.Context, _ Input) (v loop.Verdict, err error) {
 	}
 	v.Pass = true
 	return v, nil
-}
-
-// ask asks for a message, once more when nothing was said.
-func (c *SCM) ask(ctx context.Context, v *loop.Verdict) (turn loop.Turn, err error) {
-	for range 2 {
-		turn, err = c.Ask(ctx)
-		if err != nil || ctx.Err() != nil {
-			return turn, err
-		}
-		v.Usage = sum(v.Usage, &turn.Usage)
-		if turn.Class != loop.Empty && (turn.Class != loop.OK || Message(turn) != "") {
-			break
-		}
-	}
-	return turn, nil
 }
 
 // unworded is the verdict when there is no commit message.

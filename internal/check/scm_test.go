@@ -33,7 +33,7 @@ func TestSCM(t *testing.T) {
 		{name: "a conflict is the agent's to solve", task: "commit",
 			output: "error: Committing is not possible because you have unmerged files.\n",
 			reason: "it failed: error: Committing is not possible because you have unmerged files."},
-		{name: "no message, twice", task: "commit", messages: []loop.Turn{{Class: loop.Empty}, said(" \n")},
+		{name: "no message, ever", task: "commit", messages: []loop.Turn{{Class: loop.Empty}, said(" \n"), said("")},
 			reason: "the agent gave no commit message; see whether it answers such a question", unfixable: true},
 		{name: "a message at the second try", task: "commit", messages: []loop.Turn{{Class: loop.Empty}, said("Do it")},
 			output: "error: x\n", reason: "it failed: error: x; fix that", unfixable: true},

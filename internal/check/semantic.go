@@ -73,7 +73,9 @@ func (c *Verify) ask(ctx context.Context, questions []string, model string, s su
 	if err != nil {
 		return loop.Verdict{}, err
 	}
-	turn, spent, err := c.answered(ctx, prompt, model)
+	turn, spent, err := answered(ctx,
+		func(ctx context.Context) (loop.Turn, error) { return c.Ask(ctx, prompt, model) },
+		func(t loop.Turn) bool { _, _, ok := readAnswer(t); return ok })
 	switch {
 	case ctx.Err() != nil:
 		return loop.Verdict{Reason: "the run was stopped"}, nil
@@ -99,14 +101,15 @@ func (c *Verify) ask(ctx context.Context, questions []string, model string, s su
 	return r, nil
 }
 
-// answered asks until there is an answer that can be read, as often as it may, and says what all of it has spent.
-func (c *Verify) answered(ctx context.Context, prompt, model string) (turn loop.Turn, spent *loop.Usage, err error) {
+// answered asks a model until its answer counts, as often as it may, and says what all of it has spent.
+func answered(ctx context.Context, ask func(context.Context) (loop.Turn, error), counts func(loop.Turn) bool) (turn loop.Turn,
+	spent *loop.Usage, err error) {
 	for n := 0; n <= mostAgain; n++ {
-		if turn, err = c.Ask(ctx, prompt, model); err != nil || ctx.Err() != nil {
+		if turn, err = ask(ctx); err != nil || ctx.Err() != nil {
 			return turn, spent, err
 		}
 		spent = sum(spent, &turn.Usage)
-		if _, _, ok := readAnswer(turn); ok || turn.Class != loop.OK && turn.Class != loop.Empty {
+		if turn.Class != loop.OK && turn.Class != loop.Empty || counts(turn) {
 			break
 		}
 	}

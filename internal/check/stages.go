@@ -17,11 +17,10 @@ func (c *Verify) stages(ctx context.Context, config *task.Verification, s subjec
 	}
 	var failed, warnings []string
 	var printed strings.Builder
-	logs := map[string]bool{}
-	for _, stage := range config.Stages {
+	for i, stage := range config.Stages {
 		name := cmp.Or(stage.Name, "unnamed")
 		r, err := c.single(ctx, cmp.Or(stage.Method, task.StringMatch), cmp.Or(stage.Config, &task.Verification{}),
-			stageLog(name, logs), s)
+			Slug(fmt.Sprintf("%d %s", i+1, name)), s)
 		if err != nil {
 			return loop.Verdict{}, err
 		}
@@ -55,17 +54,6 @@ func (c *Verify) stages(ctx context.Context, config *task.Verification, s subjec
 		out.Reason += " (warnings: " + strings.Join(warnings, "; ") + ")"
 	}
 	return out, nil
-}
-
-// stageLog is a stage's part of the name of its log, one that no stage before it has.
-func stageLog(stage string, taken map[string]bool) string {
-	slug := cmp.Or(Slug(stage), "unnamed")
-	name := slug
-	for n := 2; taken[strings.ToLower(name)]; n++ {
-		name = fmt.Sprintf("%s_%d", slug, n)
-	}
-	taken[strings.ToLower(name)] = true
-	return name
 }
 
 // judge verifies by the method of the criteria.

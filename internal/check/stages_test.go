@@ -25,7 +25,7 @@ func TestStagesStop(t *testing.T) {
 		v := verdictOf(t, c, promised("x"))
 		_, err := os.Stat(filepath.Join(c.Runner.Dir, "ran"))
 		if ran := err == nil; ran == all || v.Pass || v.Output != "lint:\nuntidy\n" ||
-			v.LogFile != "verify_1_coder_unit.log" {
+			v.LogFile != "verify_1_coder_2_unit.log" {
 			t.Errorf("require_all %v: the next stage ran: %v; %+v", all, ran, v)
 		}
 	}
@@ -44,7 +44,7 @@ func TestStagesHaveLogs(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(strings.TrimPrefix(e.Name(), "verify_1_coder_"), ".log"))
 	}
-	if want := []string{"Unit_tests_2", "unit_tests", "unit_tests_3", "unnamed", "unnamed_2"}; !slices.Equal(names, want) {
+	if want := []string{"1_unit_tests", "2_Unit_tests", "3", "4_unnamed", "5_unit_tests"}; !slices.Equal(names, want) {
 		t.Errorf("logs = %q, want %q", names, want)
 	}
 }
