@@ -72,24 +72,14 @@ func brought(dir string) bool {
 	})
 }
 
-// object reads a file as a JSON object; what may not be one is noted.
-func (s topFiles) object(name string, to *Result) map[string]json.RawMessage {
-	var object map[string]json.RawMessage
-	text := bytes.TrimPrefix(s[name], []byte("\xef\xbb\xbf"))
-	if json.Unmarshal(text, &object) != nil || object == nil {
+// object reads a file as a JSON object, in which comments are allowed; what may not be one is noted.
+func (s topFiles) object(name string, to *Result) (object map[string]json.RawMessage) {
+	text, err := hujson.Standardize(bytes.TrimPrefix(bytes.Clone(s[name]), []byte("\xef\xbb\xbf")))
+	if err != nil || json.Unmarshal(text, &object) != nil || object == nil {
 		to.note(name + " is no JSON object, a link, or larger than 128 KiB: nothing is taken from it")
 		return nil
 	}
 	return object
-}
-
-// objectWithComments is object for the files in which comments are allowed.
-func (s topFiles) objectWithComments(name string, to *Result) map[string]json.RawMessage {
-	plain, err := hujson.Standardize(bytes.Clone(s[name]))
-	if err != nil {
-		plain = nil
-	}
-	return topFiles{name: plain}.object(name, to)
 }
 
 // texts are the values of an object that are texts; others are left out.

@@ -1,8 +1,9 @@
 package detect
 
 import (
-	"bytes"
 	"strings"
+
+	"golang.org/x/mod/modfile"
 )
 
 // goProject is one module, or with a go.work several.
@@ -33,28 +34,14 @@ const maxModules = 50
 // workspacePackages are the patterns for all packages of all modules that a go.work uses: "./... ./api/..."; "" when
 // one of them has a name that no command line should hold. Outside of a module "./..." means nothing, so each is named.
 func workspacePackages(work []byte) string {
+	file, err := modfile.ParseWork("go.work", work, nil)
+	if err != nil || len(file.Use) > maxModules {
+		return ""
+	}
 	var patterns []string
-	block := false
-	for line := range bytes.Lines(work) {
-		text, _, _ := strings.Cut(string(line), "//")
-		words := strings.Fields(text)
-		switch {
-		case len(words) == 0:
-			continue
-		case block && words[0] == ")":
-			block = false
-			continue
-		case block:
-		case words[0] == "use" && len(words) == 2 && words[1] == "(":
-			block = true
-			continue
-		case words[0] == "use" && len(words) == 2:
-			words = words[1:]
-		default:
-			continue
-		}
-		pattern := modulePattern(words[0])
-		if len(words) != 1 || pattern == "" || len(patterns) == maxModules {
+	for _, use := range file.Use {
+		pattern := modulePattern(use.Path)
+		if pattern == "" {
 			return ""
 		}
 		patterns = append(patterns, pattern)
@@ -64,7 +51,6 @@ func workspacePackages(work []byte) string {
 
 // modulePattern is "./api/..." for "./api"; "" for a directory that no command line should hold.
 func modulePattern(dir string) string {
-	dir = strings.Trim(dir, "\"`")
 	if dir == "." || dir == "./" {
 		return "./..."
 	}

@@ -245,7 +245,7 @@ func denoProject(files topFiles) (d Result) {
 	if name == "" {
 		return d
 	}
-	manifest := files.objectWithComments(name, &d)
+	manifest := files.object(name, &d)
 	if manifest == nil {
 		return d
 	}
