@@ -1,30 +1,30 @@
 package safetext
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 )
 
 var (
 	// ansi matches terminal sequences: CSI, OSC up to its end, and the two-character ones.
-	ansi = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(
-			`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b[ -/]*[0-~]`)
-	})
+	ansi = lazy(
+		`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b[ -/]*[0-~]`)
 	// oldCommand matches the beginning of a workflow command of the old form, which may stand anywhere in a line.
-	oldCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`##(\p{M}*)\[`) })
+	oldCommand = lazy(`##(\p{M}*)\[`)
 )
 
 // Inert makes one line of someone else's output harmless where it is shown: no terminal sequence, no control or
 // invisible character, and no workflow command of the runner ("::set-env …", "##[group]"), which reads them from any
 // line of a job's output.
 func Inert(line string) string {
-	if isPlain(line) {
-		return line
+	line = strings.ToValidUTF8(line, "\uFFFD")
+	line = strings.Map(shown, ansi.ReplaceAllString(line, ""))
+	line = oldCommand.ReplaceAllString(line, "## $1[")
+	begin := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.Is(unicode.M, r) })
+	if begin >= 0 && strings.HasPrefix(line[begin:], "::") {
+		line = line[:begin] + ": :" + line[begin+2:]
 	}
-	return disarmed(line)
+	return line
 }
 
 // InertLines is Inert for every line of a text, the last of which ends with a newline too.
@@ -34,33 +34,6 @@ func InertLines(text string) string {
 		b.WriteString(Inert(strings.TrimSuffix(line, "\n")) + "\n")
 	}
 	return b.String()
-}
-
-// isPlain reports whether a line is harmless as it is, as most are: ASCII that can be seen, and no command of the
-// runner in it.
-func isPlain(line string) bool {
-	for i := range len(line) {
-		if c := line[i]; (c < ' ' || c > '~') && c != '\t' {
-			return false
-		}
-	}
-	return !strings.Contains(line, "##[") && !strings.HasPrefix(strings.TrimLeft(line, " \t"), "::")
-}
-
-func disarmed(line string) string {
-	line = strings.ToValidUTF8(line, "\uFFFD")
-	if strings.Contains(line, "\x1b") {
-		line = ansi().ReplaceAllString(line, "")
-	}
-	line = strings.Map(shown, line)
-	if strings.Contains(line, "##") {
-		line = oldCommand().ReplaceAllString(line, "## $1[")
-	}
-	begin := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.Is(unicode.M, r) })
-	if begin >= 0 && strings.HasPrefix(line[begin:], "::") {
-		line = line[:begin] + ": :" + line[begin+2:]
-	}
-	return line
 }
 
 // shown drops what cannot be seen; what would begin a new line becomes a space.

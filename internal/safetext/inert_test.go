@@ -6,19 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzPlain: what is shown as it is would come out of the long way as it is.
-func FuzzPlain(f *testing.F) {
-	for _, line := range []string{"plain text\twith tab", " \t::x", "##[x", "# #[::", "a\x7f", "é", "\x1b[m", "\v::x",
-		" :: x"} {
-		f.Add(line)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		if isPlain(line) && disarmed(line) != line {
-			t.Errorf("%q is not as plain as it seems: %q", line, disarmed(line))
-		}
-	})
-}
-
 func TestInert(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain text\twith tab":              "plain text\twith tab",
