@@ -180,7 +180,7 @@ func codexCarry(o Options) ([]Route, string) {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join((&turnInput{Options: o}).home(), ".codex")
 	}
-	if text, err := disk.Read(filepath.Join(dir, "config.toml")); err == nil && codexElsewhere.Match(text) {
+	if text, err := disk.Read(filepath.Join(dir, "config.toml")); err == nil && codexElsewhere.MatchString(string(text)) {
 		return nil, "codex's own settings name a provider"
 	}
 	key, where, why := cmp.Or(o.Keys["CODEX_API_KEY"], o.Keys["OPENAI_API_KEY"]), "", ""

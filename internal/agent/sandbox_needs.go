@@ -86,8 +86,8 @@ func providerURLs(files []sandbox.File, home string) (urls []string) {
 				continue
 			}
 			text, _ := disk.Read(name)
-			for _, found := range aSetting.FindAllSubmatch(text, -1) {
-				urls = append(urls, string(found[1]))
+			for _, found := range aSetting.FindAllStringSubmatch(string(text), -1) {
+				urls = append(urls, found[1])
 			}
 		}
 	}

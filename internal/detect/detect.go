@@ -152,7 +152,7 @@ func (s topFiles) ending(suffixes ...string) []string {
 
 // says is what a file shows whose content matches: "Gemfile names rails"; "" when it does not match.
 func (s topFiles) says(name string, p *pattern, what string) string {
-	if !p.Match(s[name]) {
+	if !p.MatchString(string(s[name])) {
 		return ""
 	}
 	return shows(name, what)

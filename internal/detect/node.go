@@ -90,7 +90,7 @@ var (
 // release tells the two yarns apart: since the second, called berry, its option has another name.
 func (p packager) release(files topFiles, version string) packager {
 	berry := version != "" && !classic.MatchString(version) ||
-		version == "" && (files.has(".yarnrc.yml") || berryLock.Match(files["yarn.lock"]))
+		version == "" && (files.has(".yarnrc.yml") || berryLock.MatchString(string(files["yarn.lock"])))
 	if p.program == "yarn" && berry {
 		p.setup = "yarn install --immutable"
 	}

@@ -71,8 +71,8 @@ var target = lazy(`(?m)^([A-Za-z0-9_./-][A-Za-z0-9_./ \t-]*?)[ \t]*::?(?:[^=:]|$
 
 func makeTargets(content []byte) map[string]bool {
 	targets := map[string]bool{}
-	for _, match := range target.FindAllSubmatch(content, -1) {
-		for _, t := range strings.Fields(string(match[1])) {
+	for _, match := range target.FindAllStringSubmatch(string(content), -1) {
+		for _, t := range strings.Fields(match[1]) {
 			targets[t] = true
 		}
 	}
@@ -88,17 +88,17 @@ var (
 // justRecipes are the recipes that run without arguments.
 func justRecipes(content []byte) map[string]bool {
 	recipes := map[string]bool{}
-	for _, match := range recipe.FindAllSubmatch(content, -1) {
-		needs := slices.ContainsFunc(strings.Fields(string(match[2])), func(parameter string) bool {
+	for _, match := range recipe.FindAllStringSubmatch(string(content), -1) {
+		needs := slices.ContainsFunc(strings.Fields(match[2]), func(parameter string) bool {
 			return !strings.Contains(parameter, "=") && !strings.HasPrefix(parameter, "*")
 		})
 		if !needs {
-			recipes[string(match[1])] = true
+			recipes[match[1]] = true
 		}
 	}
-	for _, match := range alias.FindAllSubmatch(content, -1) {
-		if recipes[string(match[2])] {
-			recipes[string(match[1])] = true
+	for _, match := range alias.FindAllStringSubmatch(string(content), -1) {
+		if recipes[match[2]] {
+			recipes[match[1]] = true
 		}
 	}
 	return recipes

@@ -171,8 +171,8 @@ func (p *Plans) summarise(archived []filed, label string) (name, summary string)
 	for _, f := range archived {
 		switch f.name {
 		case ProgressFile:
-			if match := started.FindSubmatch(f.content); match != nil {
-				from = string(match[1])
+			if match := started.FindStringSubmatch(string(f.content)); match != nil {
+				from = match[1]
 			}
 		case PlanFile, ForeignPlan:
 			of, _, err := readPlan(p.File(f.name), f.content)

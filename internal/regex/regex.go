@@ -104,9 +104,6 @@ func (p *Pattern) on(s string) *regexp.Regexp {
 
 var never = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A[^\s\S]`) })
 
-// Match is regexp.Regexp's.
-func (p *Pattern) Match(b []byte) bool { return p.Regexp().Match(b) }
-
 // FindString is regexp.Regexp's.
 func (p *Pattern) FindString(s string) string { return p.on(s).FindString(s) }
 
@@ -118,14 +115,6 @@ func (p *Pattern) FindStringSubmatch(s string) []string { return p.on(s).FindStr
 
 // FindStringSubmatchIndex is regexp.Regexp's.
 func (p *Pattern) FindStringSubmatchIndex(s string) []int { return p.on(s).FindStringSubmatchIndex(s) }
-
-// FindSubmatch is regexp.Regexp's.
-func (p *Pattern) FindSubmatch(b []byte) [][]byte { return p.Regexp().FindSubmatch(b) }
-
-// FindAllSubmatch is regexp.Regexp's.
-func (p *Pattern) FindAllSubmatch(b []byte, n int) [][][]byte {
-	return p.Regexp().FindAllSubmatch(b, n)
-}
 
 // FindAllString is regexp.Regexp's.
 func (p *Pattern) FindAllString(s string, n int) []string { return p.on(s).FindAllString(s, n) }
