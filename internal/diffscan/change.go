@@ -22,19 +22,12 @@ type Change struct {
 	Marked   bool     // a mark of something that was taken out of a commit may be in it
 
 	files  []*fileDiff // those whose patch could be read, in its order
-	named  map[string]bool
 	byName map[string]*fileDiff
 	file   func(ctx context.Context, commit, path string) (content []byte, ok bool, err error)
 }
 
 func newChange(from, to string, names []string, files []*fileDiff) *Change {
-	d := &Change{
-		From: from, To: to, Names: names,
-		files: files, named: map[string]bool{}, byName: map[string]*fileDiff{},
-	}
-	for _, name := range names {
-		d.named[name] = true
-	}
+	d := &Change{From: from, To: to, Names: names, files: files, byName: map[string]*fileDiff{}}
 	for _, f := range files {
 		d.byName[f.name] = f
 	}

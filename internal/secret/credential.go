@@ -16,8 +16,8 @@ type Credential struct {
 	What string // "an access key of AWS"
 }
 
-// mostMatch is how long a credential may be, and shortMatch how long nearly all are.
-const mostMatch, shortMatch = 16 << 10, 1 << 10
+// mostMatch is how long a credential may be.
+const mostMatch = 16 << 10
 
 // at is where the credential is that begins with a mark at a place of a text; to is 0 if the text there is not a
 // credential.
@@ -29,17 +29,11 @@ func (f *form) at(text string, mark int) (from, to int) {
 	if strings.HasPrefix(f.looks.String(), `^(?:\b`) && from > 0 && isWord(text[from-1]) {
 		return 0, 0
 	}
-	for _, most := range []int{shortMatch, mostMatch} {
-		window := text[from:min(len(text), from+most)]
-		m := f.looks.Regexp().FindStringIndex(window)
-		if m == nil {
-			return 0, 0
-		}
-		if to = from + m[1]; m[1] < len(window) {
-			break
-		}
+	m := f.looks.Regexp().FindStringIndex(text[from:min(len(text), from+mostMatch)])
+	if m == nil {
+		return 0, 0
 	}
-	return from, to
+	return from, from + m[1]
 }
 
 func isWord(c byte) bool {
