@@ -306,7 +306,7 @@ func (j *job) beginning(ctx context.Context, before past, way loop.ResumeMode) (
 	}
 	// A missing executable is found before anything is written; one of the repository's own is there only after the
 	// checkout.
-	if _, _, err := j.Agents(nil); err != nil && !inTree(j.Settings.Agent.Command) && !inTree(j.Settings.Reviewer.Command) {
+	if _, _, err := j.Agents(); err != nil && !inTree(j.Settings.Agent.Command) && !inTree(j.Settings.Reviewer.Command) {
 		return b, err
 	}
 	j.show(ctx, run, nil, j.recordListener())

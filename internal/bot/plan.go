@@ -138,7 +138,7 @@ func planner(w *engine.Run, copied check.Checkout, logs string, spent *loop.Usag
 	string) (loop.Turn, error) {
 	purse := w.OwnBudget()
 	return func(ctx context.Context, asked string) (loop.Turn, error) {
-		c, _, err := w.Agents(nil)
+		c, _, err := w.Agents()
 		// those are in the copy alone
 		if err != nil && !inTree(w.Settings.Agent.Command) && !inTree(w.Settings.Reviewer.Command) {
 			return loop.Turn{}, err

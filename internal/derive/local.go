@@ -136,7 +136,7 @@ func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, d
 // newDeriver asks the run's agent for plans: read-only, in a directory that no one needs afterwards.
 func newDeriver(ctx context.Context, run *engine.Run, dir string, env []string) (Deriver, error) {
 	d := Deriver{Known: engine.CommandLines(run.Settings.Guardrails), Redact: run.Redact, Log: run.Log}
-	c, _, err := run.Agents(nil)
+	c, _, err := run.Agents()
 	if err != nil {
 		return d, err
 	}
@@ -149,7 +149,7 @@ func newDeriver(ctx context.Context, run *engine.Run, dir string, env []string) 
 	o.LogFile, o.PromptFile = filepath.Join(run.Dir, planLog), filepath.Join(run.Logs, planPrompt)
 	budget := run.OwnBudget()
 	d.Ask = func(ctx context.Context, asked string) (loop.Turn, error) {
-		if err := c.Write(o.PromptFile, asked); err != nil {
+		if err := c.Write(planPrompt, asked); err != nil {
 			return loop.Turn{}, err
 		}
 		run.Log("asking %s; the limit is %s", filepath.Base(o.Command), safetext.Duration(o.Timeout))

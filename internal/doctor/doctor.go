@@ -157,7 +157,7 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 		Identity: engine.Identity{Parent: d.Parent, Keys: look.Keys},
 	}}
 	out.Sandbox = held(ctx, run)
-	c, reviewer, err := run.Agents(nil)
+	c, reviewer, err := run.Agents()
 	if err != nil {
 		return // the agent's advice says the same
 	}

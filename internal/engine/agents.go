@@ -24,7 +24,7 @@ import (
 
 // Agents readies the agent and the reviewer, and finds out that one of them is missing before anything is spent. The
 // reviewer is nil when there is no review.
-func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
+func (run *Run) Agents() (Coder, *agent.Options, error) {
 	set := run.Settings
 	options := agent.Options{
 		Command: run.agentCommand(set.Agent.Command), Flags: set.Agent.Args(), Model: set.Agent.Model, Dir: run.agentDir(),
@@ -42,18 +42,12 @@ func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 	if set.StreamAgentOutput {
 		options.Console = run.Console
 	}
-	c := Coder{
-		Options: options, top: run.Workspace.Dir(), dir: run.Dir, prompts: run.Logs, State: state, byExit: set.ClaimByExit,
-		doneFile: set.DoneFile, redact: run.Redact, verbose: run.Verbose,
-	}
-	if run.Plan == nil {
-		c.stray = run.CheckWorkingDir
-	}
-	var err error
-	if c.Options, _, err = run.withGateway(options, &run.told); err != nil {
+	coder, _, err := run.withGateway(options, &run.told)
+	c := Coder{coder, run}
+	if err != nil {
 		return c, nil, err
 	}
-	if _, err := agent.New(c.Options); err != nil || !run.reviewed(state) {
+	if _, err := agent.New(c.Options); err != nil || !run.reviewed() {
 		return c, nil, err
 	}
 	options.Dir = run.Workspace.Dir() // and later a checkout of its own
@@ -80,12 +74,12 @@ func (spec *Spec) warned(o agent.Options, what string) agent.Options {
 }
 
 // reviewed reports whether any role of the run reads the work.
-func (spec *Spec) reviewed(state func() loop.State) bool {
-	pipeline := spec.Goal.Pipeline
-	if state != nil {
-		pipeline = state().Start.Pipeline
+func (run *Run) reviewed() bool {
+	pipeline := run.Goal.Pipeline
+	if run.Journal != nil {
+		pipeline = run.Journal.State().Start.Pipeline
 	}
-	return spec.Settings.Review || slices.ContainsFunc(pipeline, func(r task.Role) bool { return r == task.QA })
+	return run.Settings.Review || slices.ContainsFunc(pipeline, func(r task.Role) bool { return r == task.QA })
 }
 
 // Hooks are the settings by which an agent calls this very program while it works: to hear how full its context is,
@@ -112,31 +106,35 @@ func (run *Run) Hooks(command string) ([]byte, error) {
 // keptTurns is how many turns' files are kept, so that a long run does not fill the disk.
 const keptTurns = 100
 
+// State is that of the agent's run.
+func (c Coder) State() loop.State { return c.run.Journal.State() }
+
 // Turn implements loop.Agent.
 func (c Coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	s := c.State()
 	n := s.Turning.Iteration
-	o := c.Options
+	o, run := c.Options, c.run
 	o.Completion, o.Promises = s.Claims(s.Turning.Role, o.Completion)
-	o.LogFile, o.PromptFile = filepath.Join(c.dir, agentLog(n)), filepath.Join(c.prompts, promptFile(n))
+	o.LogFile, o.PromptFile = filepath.Join(run.Dir, agentLog(n)), filepath.Join(run.Logs, promptFile(n))
 	o.Title = "Iteration " + s.Of(n)
 	defer loop.BeginStep(ctx, "the agent's turn of iteration "+s.Of(n), o.Timeout)()
-	c.in(c.dir).remove(agentLog(n-keptTurns), wordsFile(n-keptTurns))
-	c.in(c.prompts).remove(promptFile(n - keptTurns))
-	if err := c.Write(o.PromptFile, asked); err != nil {
+	run.aside(run.Dir).remove(agentLog(n-keptTurns), wordsFile(n-keptTurns))
+	run.aside(run.Logs).remove(promptFile(n - keptTurns))
+	if run.Shown.Prompt != nil {
+		run.Shown.Prompt(n, safetext.FirstBytes(run.Redact(asked), promptBytes))
+	}
+	if err := c.Write(promptFile(n), asked); err != nil {
 		return loop.Turn{}, err
 	}
-	if c.stray != nil {
-		if err := c.stray(); err != nil {
-			return loop.Turn{}, err
-		}
+	if err := c.stray(); err != nil {
+		return loop.Turn{}, err
 	}
 	if err := c.forgetDone(); err != nil {
 		return loop.Turn{}, err
 	}
 	c.tell("Iteration %s starting", s.Of(n))
 	c.tell("Prompt: %s", safetext.Shorten(asked, 200))
-	t, err := c.budget.Turn(ctx, o, asked)
+	t, err := run.budget.Turn(ctx, o, asked)
 	if err == nil && !t.Claim.Done && s.Promise(s.Turning.Role) == "" {
 		t.Claim = c.claim(t)
 	}
@@ -155,25 +153,27 @@ func promptFile(n int) string { return fmt.Sprintf("prompt_%03d.txt", n) }
 
 // Write puts the prompt where people look for it, and the agent when its prompt is too long for its command line.
 func (c Coder) Write(name, asked string) error {
-	if c.redact != nil {
-		asked = c.redact(asked)
-	}
 	mode := os.FileMode(0o600)
 	if c.Options.As != nil { // the agent is another user, and may have to read it there
 		mode = 0o644
 	}
-	if err := c.in(filepath.Dir(name)).write(filepath.Base(name), []byte(asked), mode); err != nil {
+	if err := c.run.aside(c.run.Logs).write(name, []byte(c.run.Redact(asked)), mode); err != nil {
 		return fmt.Errorf("writing the prompt down: %w", err)
 	}
 	return nil
 }
 
-// in is a directory that the turn's files are in.
-func (c Coder) in(dir string) runDir { return runDir{c.top, dir} }
+// stray says why nothing may run in the agent's directory; nil when something may. In a run of a plan it is the top.
+func (c Coder) stray() error {
+	if c.run.Plan != nil {
+		return nil
+	}
+	return c.run.CheckWorkingDir()
+}
 
 // forgetDone removes the marker of an earlier turn: only what this one leaves is its word.
 func (c Coder) forgetDone() error {
-	if c.doneFile == "" {
+	if c.run.Settings.DoneFile == "" {
 		return nil
 	}
 	at, name, err := c.done()
@@ -188,12 +188,13 @@ func (c Coder) forgetDone() error {
 
 // done is where the marker is: a directory, and a path in it. A link leads nowhere else.
 func (c Coder) done() (*os.Root, string, error) {
-	if filepath.IsAbs(c.doneFile) {
-		at, err := os.OpenRoot(filepath.Dir(c.doneFile))
-		return at, filepath.Base(c.doneFile), err
+	name := c.run.Settings.DoneFile
+	if filepath.IsAbs(name) {
+		at, err := os.OpenRoot(filepath.Dir(name))
+		return at, filepath.Base(name), err
 	}
 	at, err := os.OpenRoot(c.Options.Dir)
-	return at, filepath.Clean(c.doneFile), err
+	return at, filepath.Clean(name), err
 }
 
 // isDone reports whether the marker is there.
@@ -209,10 +210,11 @@ func (c Coder) isDone() bool {
 
 // claim is what a turn claims without a tag that says so: by its marker file, or by its exit code.
 func (c Coder) claim(t loop.Turn) loop.Claim {
-	if c.doneFile != "" && (c.stray == nil || c.stray() == nil) && c.isDone() {
-		return loop.Claim{Done: true, Tag: "file", Text: c.doneFile}
+	set := c.run.Settings
+	if set.DoneFile != "" && c.stray() == nil && c.isDone() {
+		return loop.Claim{Done: true, Tag: "file", Text: set.DoneFile}
 	}
-	if c.byExit && t.Class == loop.OK && t.Exit == 0 && t.Claim.Tag == "" {
+	if set.ClaimByExit && t.Class == loop.OK && t.Exit == 0 && t.Claim.Tag == "" {
 		return loop.Claim{Done: true, Tag: "exit", Text: "0"}
 	}
 	return t.Claim
@@ -229,8 +231,8 @@ func describe(c loop.Claim) string {
 }
 
 func (c Coder) tell(format string, args ...any) {
-	if c.verbose != nil {
-		c.verbose(format, args...)
+	if c.run.Verbose != nil {
+		c.run.Verbose(format, args...)
 	}
 }
 

@@ -31,6 +31,8 @@ func (still) Clean(context.Context) ([]string, error) { return nil, nil }
 
 func (still) Restore(context.Context) error { return nil }
 
+func asItIs(text string) string { return text }
+
 // BenchmarkIteration is one iteration without git: prompt, agent process, journal, checks. The agent and the check are
 // processes that do nothing; what the same two cost when they are started bare is taken off, and what is left is
 // reported as own-ms/iteration.
@@ -43,10 +45,10 @@ func BenchmarkIteration(b *testing.B) {
 	noError(b, err)
 	defer func() { _ = file.Close() }()
 	quiet := func(string, ...any) {}
-	l := &Journal{File: file, Clock: time.Now}
+	l := &Journal{File: file, Clock: time.Now, Redact: asItIs}
 	c := Coder{
-		Options: agent.Options{Command: script, Dir: dir, Host: agent.Host{Parent: os.Environ()}, Answer: agent.Answer{Completion: "DONE"}}, dir: dir,
-		prompts: dir, State: l.State,
+		agent.Options{Command: script, Dir: dir, Host: agent.Host{Parent: os.Environ()}, Answer: agent.Answer{Completion: "DONE"}},
+		&Run{Spec: &Spec{Place: Place{Workspace: Directory(dir), Logs: dir}, Output: Output{Redact: asItIs}}, Dir: dir, Journal: l},
 	}
 	checks := check.List{
 		Tree: still{}, Clock: time.Now, Log: quiet,

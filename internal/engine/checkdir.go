@@ -42,11 +42,7 @@ func (run *Run) mayCheck() error {
 
 // shown is what a check has printed as people and agents read it.
 func (run *Run) shown(text string) string {
-	text = run.judging.asWorktree(text)
-	if run.Redact == nil {
-		return text
-	}
-	return run.Redact(text)
+	return run.Redact(run.judging.asWorktree(text))
 }
 
 // checkEnvironment is what checks get: no token, no key, and nothing that leads to the agent's tree.

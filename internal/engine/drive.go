@@ -73,7 +73,7 @@ func Until(ctx context.Context, deadline time.Time) (context.Context, context.Ca
 
 func (run *Run) tryDrive(ctx, hard context.Context, words Prompts, limits loop.Limits) (loop.Result, error) {
 	interrupted := loop.Result{Outcome: loop.Interrupted, Reason: "the run was cancelled"}
-	coder, reviewer, err := run.Agents(run.Journal.State)
+	coder, reviewer, err := run.Agents()
 	if err != nil {
 		return interrupted, err
 	}
@@ -85,7 +85,6 @@ func (run *Run) tryDrive(ctx, hard context.Context, words Prompts, limits loop.L
 	for _, warning := range run.Settings.Warnings() {
 		run.Log("warning: %s", warning)
 	}
-	coder.budget = run.budget
 	prepared := loop.BeginStep(hard, "the preparation of the run", 0)
 	defer prepared()
 	closeTree, err := run.prepare(hard, &coder, reviewer)
@@ -105,7 +104,7 @@ func (run *Run) tryDrive(ctx, hard context.Context, words Prompts, limits loop.L
 	}
 	prepared()
 	return loop.Run(ctx, hard, limits, loop.Ports{
-		Agent: run.showPrompts(agent), Plan: run.planFile(), Tree: run.showChanges(run.Commits), Checks: checks,
+		Agent: agent, Plan: run.planFile(), Tree: shownCommits{run}, Checks: checks,
 		Journal: run.Journal, Prompt: words,
 		Hear: run.hear, Back: run.Tree.GoBack,
 		Clock: run.Clock, Log: run.Log, Sleep: run.sleep, Grace: cmp.Or(run.LastCommit, stepGrace),

@@ -21,7 +21,7 @@ func keptLedger(t *testing.T, tree *git.Tree) (l *Journal, seal string) {
 	file, err := journal.OpenSealed(filepath.Join(t.TempDir(), "runs", "r"), seal)
 	noError(t, err)
 	t.Cleanup(func() { _ = file.Close() })
-	return &Journal{File: file, Tree: tree, Clock: time.Now}, seal
+	return &Journal{File: file, Tree: tree, Clock: time.Now, Redact: asItIs}, seal
 }
 
 // onDisk is how many bytes of a journal its seal says are on the disk, and how often it says so.

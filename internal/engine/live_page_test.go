@@ -25,14 +25,14 @@ func TestShownDiff(t *testing.T) {
 	run := &Run{Spec: &Spec{Output: Output{
 		Redact: func(s string) string { return strings.ReplaceAll(s, "the-key", "***") },
 		Shown:  Shown{Diff: func(_ int, d html.Diff) { shown = append(shown, d) }}}}}
+	run.Commits = commits{}
 	run.Copies.diff = func(_ context.Context, from, to string, most int) (string, error) {
 		asked += from + ".." + to + " "
 		return text[:min(len(text), most)], nil
 	}
-	tree := run.showChanges(commits{})
 	s := loop.State{Iterations: []*loop.Iteration{{N: 1, Since: "c0"}}}
 	for _, since := range []string{"c0", "c1"} { // the second turn of one iteration adds to what the first has changed
-		if _, err := tree.Commit(t.Context(), since, s); err != nil {
+		if _, err := (shownCommits{run}).Commit(t.Context(), since, s); err != nil {
 			t.Fatal(err)
 		}
 		text = strings.Repeat("+ the-key in a line of some length\n", 5000)
@@ -44,9 +44,5 @@ func TestShownDiff(t *testing.T) {
 	if long := shown[1]; len(long.Text) > html.DiffBytes || !strings.HasSuffix(long.Text, "length\n") || long.Note == "" ||
 		strings.Contains(long.Text, "the-key") {
 		t.Errorf("%d bytes, %q", len(long.Text), long.Note)
-	}
-	run.Shown.Diff = nil
-	if _, is := run.showChanges(commits{}).(commits); !is {
-		t.Error("a diff is made for nobody")
 	}
 }

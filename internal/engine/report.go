@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/html"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // WriteReports writes the reports of a run as files and returns the page's path: report.html with everything, report.md
@@ -90,21 +91,30 @@ func stepsOf(s loop.State) (steps []step) {
 func (spec *Spec) diffs(ctx context.Context, steps []step) map[int]html.Diff {
 	diffs := map[int]html.Diff{}
 	left := pageDiffs
-	for i := len(steps) - 1; i >= 0; i-- {
-		s := steps[i]
+	for _, s := range slices.Backward(steps) {
 		if ctx.Err() != nil || left < html.DiffBytes {
 			diffs[s.n] = html.Diff{Note: "The diff is left out: there was no time or room left for it; the commit has it."}
 			continue
 		}
-		text, err := spec.Copies.diff(ctx, s.from, s.to, html.DiffBytes+diffSlack)
-		if err != nil {
-			diffs[s.n] = html.Diff{Note: "The diff cannot be shown: " + err.Error()}
-			continue
-		}
-		diffs[s.n] = html.Diff{Text: text}
-		left -= min(len(text), html.DiffBytes)
+		diffs[s.n] = spec.diff(ctx, s)
+		left -= len(diffs[s.n].Text)
 	}
 	return diffs
+}
+
+// diff is what one step has changed, without secrets and cut to what a page shows of it.
+func (spec *Spec) diff(ctx context.Context, s step) html.Diff {
+	text, err := spec.Copies.diff(ctx, s.from, s.to, html.DiffBytes+diffSlack)
+	if err != nil {
+		return html.Diff{Note: "The diff cannot be shown: " + spec.Redact(err.Error())}
+	}
+	whole := len(text) <= html.DiffBytes
+	if text = html.WithoutSecrets(text, spec.Redact); whole {
+		return html.Diff{Text: safetext.FirstBytes(text, html.DiffBytes)}
+	}
+	most := max(min(html.DiffBytes, len(text)-diffSlack), 0) // a secret may be cut in two at the end of what was read
+	text = text[:strings.LastIndexByte(text[:most], '\n')+1]
+	return html.Diff{Text: text, Note: "The diff is cut here; the commit has all of it."}
 }
 
 // unreached says which of the hosts that the sandbox has refused a command that failed could not speak to; "" when its

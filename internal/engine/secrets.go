@@ -84,9 +84,6 @@ func (r RedactingWriter) Write(p []byte) (int, error) {
 // and everyone who can read the repository can read it. It goes through every text of the record, also of fields that
 // are added later.
 func redacted(r loop.Record, redact func(string) string) loop.Record {
-	if redact == nil {
-		return r
-	}
 	return redactedValue(reflect.ValueOf(r), redact).Interface().(loop.Record)
 }
 

@@ -96,8 +96,8 @@ type Output struct {
 	Console  io.Writer
 	Live     io.Writer // a terminal on which a countdown may be written over; nil: none
 	Format   stream.FormatOptions
-	Groups   agent.Groups // folds each iteration's output; nil: nothing does
-	Redact   func(string) string
+	Groups   agent.Groups        // folds each iteration's output; nil: nothing does
+	Redact   func(string) string // takes secrets out
 	Clock    func() time.Time
 	Log      func(format string, args ...any)
 	Verbose  func(format string, args ...any) // nil: no one wants to know
@@ -283,17 +283,7 @@ type Run struct {
 // own.
 type Coder struct {
 	Options agent.Options
-	top     string // of the worktree
-	dir     string // the run's own directory, for its output
-	prompts string // where the prompts are written for people to read
-	State   func() loop.State
-	byExit  bool // exit code 0 is a claim
-	// a file whose presence after the turn is a claim, from the directory of the agent; empty: none
-	doneFile string
-	stray    func() error // why nothing may run in the agent's directory; nil: something always may
-	redact   func(string) string
-	verbose  func(format string, args ...any)
-	budget   *Budget
+	run     *Run
 }
 
 // Copies are what a reviewer looks at: a checkout of a commit, and what changed between two.
@@ -315,7 +305,7 @@ type Goal struct {
 // Shown receives what a page shows of a run besides its records, without secrets and bounded. The loop itself calls the
 // functions, so they must not wait; nil functions are not called.
 type Shown struct {
-	// Prompt receives the prompt of an iteration when its turn begins: at most 128 KiB.
+	// Prompt receives the prompt of an iteration's turn when it begins: at most 128 KiB.
 	Prompt func(iteration int, text string)
 	// Diff is what an iteration has changed, when it is committed.
 	Diff func(iteration int, d html.Diff)

@@ -122,7 +122,7 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 		return err
 	}
 	if !o.judges {
-		if _, _, err := work.Agents(nil); err != nil {
+		if _, _, err := work.Agents(); err != nil {
 			return err
 		}
 	}

@@ -140,7 +140,7 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 	if err := run.Shell(); err != nil {
 		return err
 	}
-	c, _, err := run.Agents(nil)
+	c, _, err := run.Agents()
 	if err != nil {
 		return err
 	}
@@ -363,7 +363,7 @@ func (p *PromptRun) scm(
 		}
 	}
 	c := &check.SCM{Tasks: scm.Tasks, Ask: func(ctx context.Context) (loop.Turn, error) {
-		coder, _, err := run.Agents(nil)
+		coder, _, err := run.Agents()
 		if err == nil {
 			err = run.CheckWorkingDir()
 		}
