@@ -22,6 +22,8 @@ type List struct {
 	BaseTree string
 	// MustPass requires checks to pass that failed on the base commit, without exceptions by acceptance.
 	MustPass bool
+	// Unpaid says why there is nothing left to pay a model with; empty while there is. If nil, there always is.
+	Unpaid func() string
 	// Stopping reports whether no further check should start; the active one runs to its end. If nil, all start.
 	Stopping func() bool
 	// Stopped reports whether a check that a foreign signal has just ended was ended because the run is being
@@ -212,10 +214,13 @@ func (j *pass) need(c Check) loop.Verdict {
 	if v.Skipped = missing(c, j.at, j.blocked); v.Skipped != "" {
 		return v
 	}
-	if w, ok := c.(Waiter); ok {
-		v.Skipped = w.Waits(j.at)
-		v.Later = v.Skipped != ""
+	if m, ok := c.(interface{ asksModel() bool }); ok && m.asksModel() && j.Unpaid != nil {
+		v.Skipped = j.Unpaid()
 	}
+	if w, ok := c.(Waiter); ok && v.Skipped == "" {
+		v.Skipped = w.Waits(j.at)
+	}
+	v.Later = v.Skipped != ""
 	return v
 }
 

@@ -97,6 +97,8 @@ func (r *Review) Needs() Need {
 	return HardGreen | ReadsOnly
 }
 
+func (*Review) asksModel() bool { return true }
+
 // Waits implements Waiter.
 func (r *Review) Waits(at Input) string {
 	if r.After == nil || at.Iteration.NothingToDo() {

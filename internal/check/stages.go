@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -107,12 +108,13 @@ func (c *Verify) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	return v, nil
 }
 
-// Waits implements Waiter.
-func (c *Verify) Waits(at Input) string {
-	if c.After != nil {
-		return c.After(at)
-	}
-	return Awaits(c.role())(at)
+// Waits implements Waiter: until the role has worked.
+func (c *Verify) Waits(at Input) string { return Awaits(c.role())(at) }
+
+func (c *Verify) asksModel() bool {
+	of := c.Criteria
+	return of.Method == task.Semantic || of.Method == task.MultiStage && of.Config != nil &&
+		slices.ContainsFunc(of.Config.Stages, func(s task.Stage) bool { return s.Method == task.Semantic })
 }
 
 // Reverify says no when what a task's promise was verified by does not hold on a later commit: its commands run again,

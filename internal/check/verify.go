@@ -22,8 +22,6 @@ type Verify struct {
 	// Said reads all that an agent said in a turn, where the turn's record names more than it holds; ok is false when it
 	// cannot be had.
 	Said func(t loop.Turn) (text string, ok bool)
-	// After says why the check has to wait for another role; nil: until this one has worked.
-	After func(at Input) string
 	// Runner runs the commands.
 	Runner Runner
 	Ask    Asker // nil: no model can be asked

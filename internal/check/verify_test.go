@@ -237,6 +237,21 @@ func TestWaitingIsSkipped(t *testing.T) {
 	}
 }
 
+// TestUnpaid: a check that asks a model does not begin when nothing is left to pay it with; one that does not, does.
+func TestUnpaid(t *testing.T) {
+	stages := task.Verification{Stages: []task.Stage{{Method: task.StringMatch}, {Method: task.Semantic}}}
+	for c, asks := range map[Check]bool{
+		&Review{}: true, verifier(t, task.Semantic, task.Verification{}): true,
+		verifier(t, task.MultiStage, stages): true, verifier(t, task.StringMatch, task.Verification{}): false,
+	} {
+		const empty = "cost limit reached: $5.00 of $5.00 spent"
+		l := List{Checks: []Check{c}, Tree: &tree{}, Clock: clock, Log: t.Logf, Unpaid: func() string { return empty }}
+		if v := l.judge(t, promised("x"))[0]; (v.Skipped == empty && v.Later) != asks {
+			t.Errorf("%s: %+v", c.Name(), v)
+		}
+	}
+}
+
 // TestVerifyTells: the coder what failed, and a journal everything that S2-66 asks for.
 func TestVerifyTells(t *testing.T) {
 	c := verifier(t, task.External, task.Verification{Command: "echo nope; false"})

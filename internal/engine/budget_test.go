@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // heard is what a purse logs.
@@ -104,47 +102,6 @@ func TestTellLimits(t *testing.T) {
 			}
 			if got := strings.Join(log.lines, "|"); got != c.want {
 				t.Errorf("log = %q\nwant  %q", got, c.want)
-			}
-		})
-	}
-}
-
-// TestPaid: a check that asks a model does not begin when nothing is left; one that does not, and one that has to wait
-// anyhow, does as ever.
-func TestPaid(t *testing.T) {
-	t.Parallel()
-	of := func(m task.Method) *check.Verify { return &check.Verify{Criteria: task.Criteria{Method: m}} }
-	stages := of(task.MultiStage)
-	stages.Criteria.Config = &task.Verification{
-		Stages: []task.Stage{{Method: task.StringMatch}, {Method: task.Semantic}},
-	}
-	later := &check.Review{After: func(check.Input) string { return "the tester has yet to work" }}
-	at := check.Input{Iteration: loop.Iteration{N: 1, Role: task.Coder}}
-	const empty = "cost limit reached: $5.00 of $5.00 spent"
-	for name, c := range map[string]struct {
-		check check.Waiter
-		spent float64
-		want  string
-	}{
-		"a review":                   {&check.Review{}, 5, empty},
-		"a review with money left":   {&check.Review{}, 4, ""},
-		"a later one has its reason": {later, 4, "the tester has yet to work"},
-		"semantic":                   {of(task.Semantic), 5, empty},
-		"semantic with money left":   {of(task.Semantic), 4, ""},
-		"semantic among stages":      {stages, 5, empty},
-		"words alone":                {of(task.StringMatch), 5, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			run := &Run{
-				budget: &Budget{
-					limits: loop.Limits{CostUSD: 5},
-					state:  func() loop.State { return loop.State{Usage: loop.Usage{CostUSD: c.spent}} },
-				},
-			}
-			run.paid([]check.Check{c.check.(check.Check)})
-			if got := c.check.Waits(at); got != c.want {
-				t.Errorf("Waits = %q, want %q", got, c.want)
 			}
 		})
 	}

@@ -137,11 +137,9 @@ func (run *Run) prepare(ctx context.Context, coder *Coder, reviewer *agent.Optio
 	return closeTree, run.AgentStarts(ctx, coder.Options, reviewer) // only now: the setup may have installed it
 }
 
-// judgedBy are the run's checks, once they have run on the base commit. Nothing new begins when ctx is done.
+// judgedBy are the run's checks, once they have run on the base commit.
 func (run *Run) judgedBy(ctx, hard context.Context, reviewer *agent.Options, words Prompts) (check.List, error) {
-	stopped := func() bool { return loop.Stopping(ctx) }
-	checks := run.checks(run.Journal.State(), reviewer, words)
-	checks.Stopping, checks.Stopped = func() bool { return ctx.Err() != nil }, stopped
+	checks := run.checks(ctx, run.Journal.State(), reviewer, words)
 	if err := run.baseline(hard, checks); err != nil {
 		return checks, err
 	}
@@ -149,8 +147,5 @@ func (run *Run) judgedBy(ctx, hard context.Context, reviewer *agent.Options, wor
 		return checks, err
 	}
 	// again: the baseline has told of checks that test nothing
-	checks = run.checks(run.Journal.State(), reviewer, words)
-	run.paid(checks.Checks)
-	checks.Stopping, checks.Stopped = func() bool { return ctx.Err() != nil }, stopped
-	return checks, nil
+	return run.checks(ctx, run.Journal.State(), reviewer, words), nil
 }

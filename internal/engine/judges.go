@@ -68,45 +68,6 @@ func noticed(so []loop.Verdict) []loop.Verdict {
 	})
 }
 
-// paid lets no check begin that asks a model while nothing is left to pay it with. It is skipped then, so that the run
-// is not done.
-func (run *Run) paid(list []check.Check) {
-	first := func(then func(check.Input) string) func(check.Input) string {
-		return func(at check.Input) string {
-			if _, empty := run.budget.left(); empty != "" {
-				return empty
-			}
-			return then(at)
-		}
-	}
-	for _, c := range list {
-		switch c := c.(type) {
-		case *check.Review:
-			after := c.After
-			if after == nil {
-				after = func(check.Input) string { return "" }
-			}
-			c.After = first(after)
-		case *check.Verify:
-			after := c.After
-			if after == nil {
-				after = check.Awaits(cmp.Or(c.Role, task.Coder))
-			}
-			if asksModel(c.Criteria) {
-				c.After = first(after)
-			}
-		}
-	}
-}
-
-// asksModel reports whether criteria are verified by a model.
-func asksModel(of task.Criteria) bool {
-	if of.Config != nil && of.Method == task.MultiStage {
-		return slices.ContainsFunc(of.Config.Stages, func(s task.Stage) bool { return s.Method == task.Semantic })
-	}
-	return of.Method == task.Semantic
-}
-
 // judges are the roles that read, in their order; they wait until every role that writes has done its part.
 func (run order) judges() []check.Check {
 	s := run.s

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/agent"
@@ -10,9 +11,14 @@ import (
 )
 
 // checks lists everything that can say no, in the order in which it is asked.
-func (run *Run) checks(s loop.State, reviewer *agent.Options, words Prompts) check.List {
+// Nothing new begins when ctx is done.
+func (run *Run) checks(ctx context.Context, s loop.State, reviewer *agent.Options, words Prompts) check.List {
 	out := check.List{Tree: run.CheckTree(), Clock: run.Clock, Log: run.CheckLogger(),
-		MustPass: run.OfPrompt || run.Settings.Baseline == config.BaselinePass}
+		MustPass: run.OfPrompt || run.Settings.Baseline == config.BaselinePass,
+		Unpaid:   func() string { _, empty := run.budget.left(); return empty },
+		Stopping: func() bool { return ctx.Err() != nil },
+		Stopped:  func() bool { return loop.Stopping(ctx) },
+	}
 	if run.Tree != nil {
 		out.BaseTree = run.Tree.BaseTree()
 	}

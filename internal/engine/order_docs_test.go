@@ -65,7 +65,7 @@ func everyCheck(t *testing.T, plain bool) []check.Check {
 	if plain { // which has no roles
 		run.SCM, start = &check.SCM{}, loop.Start{}
 	}
-	return run.checks(loop.State{Start: start}, &agent.Options{}, nil).Checks
+	return run.checks(t.Context(), loop.State{Start: start}, &agent.Options{}, nil).Checks
 }
 
 // cellOf is a check's name as a table has it.
