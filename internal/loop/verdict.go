@@ -2,10 +2,8 @@ package loop
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -153,62 +151,27 @@ const (
 // Excerpt keeps an output within OutputLines and OutputBytes: its beginning and its end, verbatim, in whole characters.
 // Where something is missing stands a line that says how much: "[... N lines truncated ...]" when there were too many
 // lines, and "[... N bytes truncated ...]" behind it, or alone, when there were too many bytes. Neither counts as a
-// line or a byte that is kept, so an excerpt of an excerpt is the same.
+// line or a byte that is kept.
 func Excerpt(output string) string {
-	lines := strings.SplitAfter(output, "\n")
-	if n := len(lines); n > 0 && lines[n-1] == "" {
-		lines = lines[:n-1]
+	head, tail, mark := output[:len(output)/2], output[len(output)/2:], ""
+	lines := slices.Collect(strings.Lines(output))
+	if over := len(lines) - OutputLines; over > 0 {
+		half := OutputLines / 2
+		head, tail = strings.Join(lines[:half], ""), strings.Join(lines[half+over:], "")
+		mark = fmt.Sprintf("[... %d lines truncated ...]\n", over)
 	}
-	if fits(lines, len(output)) {
-		return output
-	}
-	if len(lines) <= OutputLines {
-		half := OutputBytes / 2
-		return joined(safetext.WholeEnd(output[:half]), safetext.WholeStart(output[len(output)-half:]), len(output), "")
-	}
-	half := OutputLines / 2
-	head, tail := strings.Join(lines[:half], ""), strings.Join(lines[len(lines)-half:], "")
-	mark := fmt.Sprintf("[... %d lines truncated ...]\n", len(lines)-2*half)
-	kept := len(head) + len(tail)
-	if kept <= OutputBytes {
+	all := len(head) + len(tail)
+	if all <= OutputBytes {
 		return head + mark + tail
 	}
 	// the end leaves the beginning what it does not need, and the other way round
-	most := max(OutputBytes/2, OutputBytes-len(tail))
-	head = safetext.WholeEnd(head[:min(len(head), most)])
+	head = safetext.WholeEnd(head[:min(len(head), max(OutputBytes/2, OutputBytes-len(tail)))])
 	tail = safetext.WholeStart(tail[max(0, len(tail)-(OutputBytes-len(head))):])
-	return joined(head, tail, kept, mark)
-}
-
-// fits reports whether an output is within the bounds, beside the lines of one that was cut before.
-func fits(lines []string, size int) bool {
-	n := len(lines)
-	var cut [2]bool
-	for _, line := range lines[:min(len(lines), OutputLines+3)] {
-		m := truncated().FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-		if kind := strings.Index("lb", m[1][:1]); !cut[kind] {
-			cut[kind] = true
-			n, size = n-1-kind, size-len(line)-kind // bytes may be cut within a line, which makes two of it
-		}
-	}
-	return n <= OutputLines && size <= OutputBytes
-}
-
-var truncated = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\[\.\.\. [0-9]+ (lines|bytes) truncated \.\.\.\]\n?$`)
-})
-
-// joined puts the line that says how many bytes of all are missing between a beginning and an end, behind another such
-// line.
-func joined(head, tail string, all int, mark string) string {
+	missing := fmt.Sprintf("[... %d bytes truncated ...]\n", all-len(head)-len(tail))
 	if head != "" && !strings.HasSuffix(head, "\n") {
 		head += "\n"
-		all++
 	}
-	return head + mark + fmt.Sprintf("[... %d bytes truncated ...]\n", all-len(head)-len(tail)) + tail
+	return head + mark + missing + tail
 }
 
 // Name is what a finding of a check is known again by, and accepted by: its test, or its file with the rule, or the

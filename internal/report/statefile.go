@@ -122,7 +122,7 @@ func outputs(verdicts []loop.Verdict, match func(loop.Verdict) bool) string {
 		if len(shown) > 1 {
 			fmt.Fprintf(&b, "$ %s (exit %d)\n", safetext.OneLine(c.Check), c.Exit)
 		}
-		b.WriteString(strings.TrimRight(wording.Hundred(cmp.Or(c.Output, c.Reason)), "\n") + "\n")
+		b.WriteString(strings.TrimRight(cmp.Or(c.Output, c.Reason), "\n") + "\n")
 	}
 	return b.String()
 }

@@ -107,7 +107,7 @@ func Hostile() *Script {
 		start.Checks = []string{"make a | tee `b` @bob", "```\n@bob\n```", Nasty}
 		start.RunURL, start.Run = "javascript:alert(1)//) @bob", "x --> @bob <!-- ralph:run:y"
 	})
-	big := strings.Repeat(Nasty, 40)
+	big := loop.Excerpt(strings.Repeat(Nasty, 40))
 	s.Turning(1, "implement @bob")
 	s.Turned(1, loop.Turn{Class: loop.OK, Text: Nasty, Claim: loop.Claim{Done: true}})
 	s.State.Feedback = &loop.Feedback{By: "@bob\n#12", Text: Nasty,

@@ -131,12 +131,3 @@ func LongLines(s string, most int) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-// Hundred keeps an output within loop.OutputLines lines. One that was cut before has a line more, which says
-// so.
-func Hundred(output string) string {
-	if strings.Count(output, "\n") <= loop.OutputLines+1 && truncated.MatchString(output) {
-		return output
-	}
-	return loop.Excerpt(output)
-}
