@@ -94,7 +94,7 @@ func TestLostLease(t *testing.T) {
 				<-h.running.Done()
 			}
 			for _, r := range []loop.Record{{Type: loop.Ended, End: &loop.End{Outcome: loop.Done}},
-				{Type: loop.Paused, Pause: &loop.Pause{Until: time.Now()}}} {
+				{Type: loop.Paused, Pause: &loop.Pause{Until: time.Now()}}, {Type: loop.Judged, Iteration: 1}} {
 				_, err := h.Append(ctx, r)
 				var lost *lease.LostError
 				if !errors.As(err, &lost) || lost.Now.Owner != "workflow run 78, attempt 1" || h.Lost() == nil {

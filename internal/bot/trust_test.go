@@ -111,36 +111,6 @@ func TestNothingPostedHoldsASecret(t *testing.T) {
 	}
 }
 
-// TestReviewerIsAskedToReadOnly: the reviewer's own flags keep it from writing, and ask for an answer in a form.
-func TestReviewerIsAskedToReadOnly(t *testing.T) {
-	seldom(t)
-	t.Parallel()
-	w := newWorld(t)
-	argv := w.shared("argv")
-	w.inputs["agent"] = w.script("claude", `p=$(cat)
-case "$p" in
-*"# Review"*) echo "review $*" >> `+argv+`
-  tree=$(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1)
-  printf '{"type":"result","subtype":"success","is_error":false,"result":"","structured_output":{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}}\n' $tree;;
-*) echo "work $*" >> `+argv+`
-  printf 'add() { echo $(($1 + $2)); }\n' > add.sh
-  printf '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"<response>DONE</response>"}]}}\n{"type":"result","subtype":"success","is_error":false,"result":"<response>DONE</response>","total_cost_usd":0.25,"usage":{"input_tokens":10,"output_tokens":5}}\n';;
-esac
-`)
-	result := w.must(loop.Done)(w.label("alice"))
-	work, review, _ := strings.Cut(w.file("argv"), "\n")
-	if !strings.Contains(work, "--dangerously-skip-permissions") ||
-		strings.Contains(review, "--dangerously-skip-permissions") || !strings.Contains(review, "--json-schema") {
-		t.Errorf("called as\n%s\n%s", work, review)
-	}
-	if result.State.Usage.CostUSD != 0.25 || result.State.Usage.Input != 10 {
-		t.Errorf("usage = %+v", result.State.Usage)
-	}
-	if body := w.bodies(w.gh.Pulls(owner, name)[0].Number)[0]; !strings.Contains(body, "$0.25") {
-		t.Errorf("the comment does not tell the cost:\n%s", body)
-	}
-}
-
 // TestHostileAgent leaves hooks, configuration and links behind; none of it runs as the harness, and the work is kept.
 func TestHostileAgent(t *testing.T) {
 	t.Parallel()
