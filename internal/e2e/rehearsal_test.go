@@ -251,22 +251,15 @@ func releasedAction(t *testing.T, version, image, files, mirror string) string {
 // ownSteps is run.yml with the steps of docs/github.md, on the events of an issue.
 func ownSteps(t *testing.T) string {
 	t.Helper()
-	steps := strings.SplitAfter(block(t, "docs/github.md", 1), "    steps:\n")
+	_, shown, _ := strings.Cut(document(t, "docs/github.md"), "\n## Your own steps\n")
+	_, shown, _ = strings.Cut(shown, "```yaml\n")
+	shown, _, _ = strings.Cut(shown, "```\n")
+	steps := strings.SplitAfter(shown, "    steps:\n")
 	jobs := strings.SplitAfter(document(t, ".github/workflows/run.yml"), "    steps:\n")
 	sweep, _, _ := strings.Cut(steps[1], "  ralph:\n")
 	_, job, _ := strings.Cut(jobs[1], "  ralph:\n")
 	_, text, _ := strings.Cut(jobs[0]+sweep+"  ralph:\n"+job+steps[2], "\npermissions:")
 	return strings.ReplaceAll("on: issues\npermissions:"+text, "secrets.anthropic_api_key", "secrets.ANTHROPIC_API_KEY")
-}
-
-// block is one of the blocks of YAML that a document shows.
-func block(t *testing.T, page string, number int) string {
-	t.Helper()
-	found := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(document(t, page), -1)
-	if len(found) <= number {
-		t.Fatalf("%s has %d blocks of YAML", page, len(found))
-	}
-	return found[number][1]
 }
 
 func document(t *testing.T, path string) string {

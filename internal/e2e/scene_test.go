@@ -136,12 +136,6 @@ func (s scene) check(t *testing.T) {
 	}
 }
 
-// user is whom the agent ran as.
-func (s scene) user(t *testing.T) string {
-	t.Helper()
-	return strings.Fields(s.git(t, "show", "ralph/issue-1:seen.txt"))[0]
-}
-
 func (s scene) git(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("git",
@@ -155,32 +149,30 @@ func (s scene) git(t *testing.T, args ...string) string {
 // compiledRalph is ralph as a program, which is compiled once.
 func compiledRalph(t *testing.T) string {
 	t.Helper()
-	compiling.Do(func() {
-		var out []byte
-		if programDir, compiledBadly = os.MkdirTemp("", "ralph-e2e-program-"); compiledBadly == nil {
-			if out, compiledBadly = exec.Command("go", "build", "-o", filepath.Join(programDir, "ralph"),
-				"../../cmd/ralph").CombinedOutput(); compiledBadly != nil {
-				compiledBadly = fmt.Errorf("%w: %s", compiledBadly, out)
-			}
-		}
-	})
-	if compiledBadly != nil {
-		t.Fatal(compiledBadly)
-	}
-	return filepath.Join(programDir, "ralph")
+	program, err := compile()
+	noError(t, err)
+	return program
 }
 
-var (
-	compiling     sync.Once
-	programDir    string
-	compiledBadly error
-)
+var compile = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(programs, "ralph")
+	out, err := exec.Command("go", "build", "-o", program, "../../cmd/ralph").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building ralph: %w\n%s", err, out)
+	}
+	return program, nil
+})
+
+// programs is where it is built.
+var programs string
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if programDir != "" {
-		_ = os.RemoveAll(programDir)
+	var err error
+	if programs, err = os.MkdirTemp("", "ralph-e2e-program-"); err != nil {
+		panic(err)
 	}
+	code := m.Run()
+	_ = os.RemoveAll(programs)
 	os.Exit(code)
 }
 
