@@ -8,14 +8,6 @@ import (
 	"testing"
 )
 
-// sitDown starts ralph init at a terminal, where nothing is found but git.
-func sitDown(t *testing.T) *work {
-	t.Helper()
-	w := begin(t, "init")
-	w.asks()
-	return w
-}
-
 // asks starts ralph at a terminal, with git alone on PATH.
 func (w *work) asks() {
 	w.Helper()
@@ -62,23 +54,14 @@ Configure SCM? (y/N): y
 Settings written to .ralph/settings.json
 `
 
-// questions are the lines of the example flow, each cut into what ralph asks and what the person answers.
-func questions() (lines [][2]string) {
-	for line := range strings.Lines(exampleFlow) {
-		question, answer, found := strings.Cut(line, ": ")
-		if !found {
-			continue
-		}
-		lines = append(lines, [2]string{question + ": ", answer})
-	}
-	return lines
-}
-
 func TestInitOnATerminal(t *testing.T) { // S1-44
-	p := sitDown(t)
-	for _, line := range questions() {
-		p.sees(line[0])
-		p.types(line[1])
+	p := begin(t, "init")
+	p.asks()
+	for line := range strings.Lines(exampleFlow) {
+		if question, answer, found := strings.Cut(line, ": "); found {
+			p.sees(question + ": ")
+			p.types(answer)
+		}
 	}
 	p.ends(0)
 	if p.stderr.String() != exampleFlow {

@@ -5,6 +5,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -207,23 +208,18 @@ func (w *world) again(event string, payload []byte) (loop.Result, error) {
 
 // differs are the lines of a dump that should not be there, and those that are missing; empty when there are none.
 func differs(got, want string) string {
-	var out []string
-	has, wants := strings.Split(got, "\n"), strings.Split(want, "\n")
-	for _, line := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(has), wants...)))) {
-		is := func(l string) bool { return l == line }
-		if n, most := matching(has, is), matching(wants, is); n != most {
-			out = append(out, fmt.Sprintf("%d times, want %d: %s", n, most, line))
+	more := map[string]int{}
+	for line := range strings.Lines(got) {
+		more[line]++
+	}
+	for line := range strings.Lines(want) {
+		more[line]--
+	}
+	var out strings.Builder
+	for _, line := range slices.Sorted(maps.Keys(more)) {
+		if n := more[line]; n != 0 {
+			fmt.Fprintf(&out, "%+d times: %s", n, line)
 		}
 	}
-	return strings.Join(out, "\n")
-}
-
-func matching(lines []string, is func(string) bool) int {
-	n := 0
-	for _, l := range lines {
-		if is(l) {
-			n++
-		}
-	}
-	return n
+	return out.String()
 }

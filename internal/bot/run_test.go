@@ -114,7 +114,7 @@ func (w *world) withinBudget(turns []time.Time, last time.Time, toFinish int) {
 			most++ // what an iteration has put off, to be written once the comment was quiet, comes after its end
 		}
 		if n > most {
-			w.t.Errorf("%d calls in part %d, at most %d:\n%s", n, i, most, strings.Join(w.calls(), "\n"))
+			w.t.Errorf("%d calls in part %d, at most %d: %v", n, i, most, w.gh.Calls())
 		}
 	}
 }

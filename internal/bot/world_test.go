@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -245,15 +244,6 @@ func (w *world) must(want loop.Outcome) func(loop.Result, error) loop.Result {
 		}
 		return got
 	}
-}
-
-// calls are the requests to the API since the last reset, as "METHOD /path".
-func (w *world) calls() []string {
-	var out []string
-	for _, c := range w.gh.Calls() {
-		out = append(out, fmt.Sprintf("%s %s", c.Method, c.Path))
-	}
-	return out
 }
 
 // bodies are what the bot wrote on an issue or a pull request, oldest first.
