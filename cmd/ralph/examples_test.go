@@ -13,6 +13,7 @@ import (
 // TestExamples: every command has an example, and each line of one is a command line that the grammar takes, read as a
 // shell reads it.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	parser, err := kong.New(&cli{}, kong.Name("ralph"), kong.Vars{"version": version})
 	if err != nil {
 		t.Fatal(err)

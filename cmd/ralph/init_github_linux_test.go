@@ -9,6 +9,7 @@ import (
 
 // TestInitGitHubAsks: nothing is written before somebody has said yes, and nothing at all after anything else.
 func TestInitGitHubAsks(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		keys   string
 		code   int

@@ -55,6 +55,7 @@ Settings written to .ralph/settings.json
 `
 
 func TestInitOnATerminal(t *testing.T) { // S1-44
+	t.Parallel()
 	p := begin(t, "init")
 	p.asks()
 	for line := range strings.Lines(exampleFlow) {
@@ -85,6 +86,7 @@ func TestInitOnATerminal(t *testing.T) { // S1-44
 
 // TestInitBelowTheTop: the settings go to where a run looks for them, and only they go into git.
 func TestInitBelowTheTop(t *testing.T) {
+	t.Parallel()
 	p := begin(t, "init")
 	p.sh("git init -q; mkdir below")
 	p.dir = filepath.Join(p.dir, "below")

@@ -377,6 +377,7 @@ func (w *work) setupThatHangs() {
 // TestSignalsAtATerminal presses Ctrl-C once or closes the terminal, and the step goes on, and what it did counts; twice,
 // and the next run asks whether to go on, and waits for nothing where the terminal closes then.
 func TestSignalsAtATerminal(t *testing.T) {
+	t.Parallel()
 	start := func() *work {
 		w := begin(t, "run", "-p", "x", "--agent", "./agent")
 		w.write("agent", "#!/bin/sh\ntrap '' INT\necho working\nuntil [ -e go ]; do sleep 0.05; done\necho finished\n")

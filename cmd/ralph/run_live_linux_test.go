@@ -21,6 +21,7 @@ while :; do sleep 0.1; done
 // TestLive: at a terminal the first words come at once, a block below the log moves every second, and however often
 // somebody presses Ctrl-C, the terminal is what it was.
 func TestLive(t *testing.T) {
+	t.Parallel()
 	w := begin(t, "run", "-p", "fix the test", "--agent", "./agent", "--timeout", "30m")
 	w.write("agent", slowAgent)
 	for i, pair := range w.env {

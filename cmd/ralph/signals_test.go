@@ -60,6 +60,7 @@ func within(ctx context.Context, d time.Duration) bool {
 // TestInterruption has a row for each place, each kind of command and each first signal. The grace of a job is not
 // waited for here.
 func TestInterruption(t *testing.T) {
+	t.Parallel()
 	const long, short = 20 * time.Second, 300 * time.Millisecond
 	for name, c := range map[string]struct {
 		where    surroundings
@@ -88,6 +89,7 @@ func TestInterruption(t *testing.T) {
 			says: "after 5s is killed, and more signals change nothing."},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			said := &heard{}
 			c.where.interactive = func() bool { return c.attended }
 			i := newInterruption(said, c.where)
