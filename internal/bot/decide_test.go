@@ -8,7 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestDecideSaysWhatToReadAndWhatToDo: a row for each step. Nothing is read but the argument.
+// TestDecideSaysWhatToReadAndWhatToDo: a row for each step that TestExplainSaysWhatAJobSays does not play. Nothing is read
+// but the argument.
 func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 	labeled := func(r *Reads) {
@@ -25,7 +26,6 @@ func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 		r.Facts = event.Facts{Self: "ralph[bot]", Labeller: "alice",
 			Permissions: map[string]event.Permission{"alice": {Level: "write"}}}
 	}
-	stranger := func(r *Reads) { r.Facts.Permissions["alice"] = event.Permission{Level: "read"} }
 	located := func(r *Reads) { r.Located, r.Request = true, Decide(*r).Request }
 	run := func(s loop.State) func(*Reads) { return func(r *Reads) { r.Run, r.Known = s, true } }
 	const here = "https://ralph.example.com/runs/1"
@@ -48,17 +48,10 @@ func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 		want Step
 		do   event.Doing // of the table; empty: it was not asked
 	}{
-		{"another label", []func(*Reads){labeled, func(r *Reads) { r.Event.Label = "bug" }}, DoNothing, ""},
 		{"a label", []func(*Reads){labeled}, ReadFacts, ""},
-		{"of our own", []func(*Reads){labeled, gathered, func(r *Reads) { r.Facts.Self = "alice" }}, DoNothing, ""},
-		{"by a stranger", []func(*Reads){labeled, gathered, stranger}, Refuse, ""},
 		{"by a writer", []func(*Reads){labeled, gathered}, ReadRun, ""},
 		{"and nothing to look up", []func(*Reads){labeled, gathered, located}, Work, event.Begin},
-		{"a command that is none", []func(*Reads){command("/ralph dance"), gathered}, Answer, ""},
-		{"help", []func(*Reads){command("/ralph help"), gathered, located}, Help, event.Reply},
-		{"status", []func(*Reads){command("/ralph status"), gathered, located}, Status, event.Reply},
 		{"plan", []func(*Reads){command("/ralph plan"), gathered, located}, DerivePlan, event.Derive},
-		{"stop of nothing", []func(*Reads){command("/ralph stop"), gathered, located}, Decline, event.Drop},
 		{"stop of a run", []func(*Reads){command("/ralph stop"), gathered, located, run(running)}, Stop, event.Halt},
 		{"a hint for a run", []func(*Reads){command("/ralph hint x"), gathered, located, run(running)}, PassHint, event.Pass},
 		{"a hint for nobody", []func(*Reads){command("/ralph hint x"), gathered, located}, Decline, event.Drop},

@@ -4,8 +4,6 @@ package bot
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -45,14 +43,8 @@ const mostPutOff = 2
 // a kill before that one too. It is not killed when it ends with fewer writes, since updates were put off.
 func (w *world) diesAfter(nth int, event string, payload []byte) (killed bool) {
 	w.t.Helper()
-	self, err := os.Executable()
-	noError(w.t, err)
 	var out strings.Builder
-	job := exec.Command(self)
-	for k, v := range w.environ(event, payload) {
-		job.Env = append(job.Env, k+"="+v)
-	}
-	job.Env = append(job.Env, dieAt+"=never")
+	job := w.process("never", event, payload)
 	job.Stdout, job.Stderr = &out, &out
 	var begun sync.WaitGroup
 	begun.Add(1)
@@ -63,7 +55,7 @@ func (w *world) diesAfter(nth int, event string, payload []byte) (killed bool) {
 	}})
 	noError(w.t, job.Start())
 	begun.Done()
-	err = job.Wait()
+	err := job.Wait()
 	w.gh.ClearFaults()
 	killed = err != nil && err.Error() == "signal: killed"
 	if made := w.writes() - before; !killed && (made >= nth || made < nth-mostPutOff) {

@@ -55,16 +55,23 @@ func TestMain(m *testing.M) {
 	os.Exit(4)
 }
 
-// killed runs the job of an event in a process of its own, which is killed at a record.
-func (w *world) killed(at, event string, payload []byte) {
+// process is the job of an event in a process of its own, which is killed at a record.
+func (w *world) process(at, event string, payload []byte) *exec.Cmd {
 	w.t.Helper()
 	self, err := os.Executable()
 	noError(w.t, err)
-	cmd := exec.Command(self)
-	cmd.Env = []string{dieAt + "=" + at}
+	job := exec.Command(self)
+	job.Env = []string{dieAt + "=" + at}
 	for k, v := range w.environ(event, payload) {
-		cmd.Env = append(cmd.Env, k+"="+v)
+		job.Env = append(job.Env, k+"="+v)
 	}
+	return job
+}
+
+// killed runs it to its death.
+func (w *world) killed(at, event string, payload []byte) {
+	w.t.Helper()
+	cmd := w.process(at, event, payload)
 	said, err := cmd.CombinedOutput()
 	if !cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
 		w.t.Fatalf("it was not killed at %s: %v\n%s", at, err, said)
