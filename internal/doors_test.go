@@ -146,25 +146,19 @@ func selected(part ast.Node) (names []string) {
 	return names
 }
 
-// TestEveryRoomHasItsSentence: a package says in one sentence what it is for.
+// TestEveryRoomHasItsSentence: a package says in one sentence what it is for. A name that says nothing collects everything.
 func TestEveryRoomHasItsSentence(t *testing.T) {
 	said := map[string]bool{}
 	for _, s := range sources(t) {
 		dir := filepath.Dir(s.path)
 		said[dir] = said[dir] || s.file.Doc != nil
+		if slices.Contains([]string{"util", "utils", "common", "shared", "helpers", "manager", "misc"}, s.file.Name.Name) {
+			t.Errorf("%s: package %s", s.path, s.file.Name.Name)
+		}
 	}
 	for dir, ok := range said {
 		if !ok {
 			t.Errorf("%s: no file says what the package is for", dir)
-		}
-	}
-}
-
-// TestNoJunkRooms: a name that says nothing collects everything.
-func TestNoJunkRooms(t *testing.T) {
-	for _, s := range sources(t) {
-		if slices.Contains([]string{"util", "utils", "common", "shared", "helpers", "manager", "misc"}, s.file.Name.Name) {
-			t.Errorf("%s: package %s", s.path, s.file.Name.Name)
 		}
 	}
 }

@@ -167,19 +167,11 @@ git commit -qm Begin`)
 }
 
 func settings(checks []string) string {
-	type guard struct {
-		Command string `json:"command"`
-	}
-	var all struct {
-		Guardrails []guard `json:"guardrails"`
-	}
+	var guards []map[string]string
 	for _, c := range checks {
-		all.Guardrails = append(all.Guardrails, guard{c})
+		guards = append(guards, map[string]string{"command": c})
 	}
-	text, err := json.Marshal(all)
-	if err != nil {
-		panic(err)
-	}
+	text, _ := json.Marshal(map[string]any{"guardrails": guards}) // of texts alone
 	return string(text) + "\n"
 }
 

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -147,11 +146,4 @@ func seen(all []report, role string, p probe) string {
 		}
 	}
 	return ""
-}
-
-// merged are the known facts with those of the configurations that were tried.
-func (f facts) merged(found facts) facts {
-	all := maps.Clone(f)
-	maps.Copy(all, found)
-	return all
 }
