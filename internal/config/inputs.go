@@ -351,44 +351,30 @@ func fields(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
 
+// shellPart is a part of a word as a shell has it: escaped, quoted or as it is.
+const shellPart = `\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[^\s'"\\]`
+
+var (
+	shellParts = lazy(`(?s)` + shellPart)
+	shellWords = lazy(`(?s)(?:` + shellPart + `)+`)
+	escaped    = lazy(`(?s)\\(.)`)
+)
+
 // words splits as a shell does: at white space, but not within quotes or after a backslash. Nothing is expanded.
-func words(s string) ([]string, error) {
-	var found []string
-	var word strings.Builder
-	begun, quote := false, rune(0)
-	escaped := false
-	for _, r := range s {
-		switch {
-		case escaped:
-			word.WriteRune(r)
-			escaped = false
-		case r == '\\' && quote != '\'':
-			escaped, begun = true, true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '\'' || r == '"':
-			quote, begun = r, true
-		case unicode.IsSpace(r):
-			if begun {
-				found = append(found, word.String())
+func words(s string) (found []string, err error) {
+	if strings.TrimSpace(shellWords.ReplaceAllString(s, "")) != "" {
+		return nil, errors.New("a quote is not closed, or nothing follows the last backslash")
+	}
+	for _, word := range shellWords.FindAllString(s, -1) {
+		found = append(found, shellParts.ReplaceAllStringFunc(word, func(part string) string {
+			switch part[0] {
+			case '\'':
+				return part[1 : len(part)-1]
+			case '"':
+				part = part[1 : len(part)-1]
 			}
-			word.Reset()
-			begun = false
-		default:
-			word.WriteRune(r)
-			begun = true
-		}
-	}
-	if quote != 0 {
-		return nil, errors.New("a quote is not closed")
-	}
-	if escaped {
-		return nil, errors.New("nothing follows the last backslash")
-	}
-	if begun {
-		found = append(found, word.String())
+			return escaped.ReplaceAllString(part, "$1")
+		}))
 	}
 	return found, nil
 }

@@ -60,7 +60,7 @@ func TestInputProblems(t *testing.T) {
 		{"SIGNING_KEY=" + key, `input signing_key is no private key; must be a whole file as ssh-keygen -t ed25519 -N '' makes it, with its lines as they are.`},
 		{"TRIGGER_PHRASE=hey ralph", `input trigger_phrase is "hey ralph"; must be one word, such as "/ralph".`},
 		{"ALLOWED_BOTS=*", `input allowed_bots is "*"; must be exact logins, such as "renovate[bot]".`},
-		{`AGENT_ARGS=-c "a`, `input agent_args: a quote is not closed; must be arguments as in a shell.`},
+		{`AGENT_ARGS=-c "a`, `input agent_args: a quote is not closed, or nothing follows the last backslash; must be arguments as in a shell.`},
 		{"NOTIFY_ON=done, none", `input notify_on names "none"; must be done, failed and waiting, separated by commas or whitespace, or only none.`},
 		{"ISSUE=x\nDRY_RUN=y\nAPP_PRIVATE_KEY=" + key,
 			"input issue is \"x\"; must be a whole number from 1 to 2147483647.\ninput dry_run is \"y\"; must be true or false."},
