@@ -1,13 +1,11 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
 
@@ -51,24 +49,10 @@ func decoded(v hujson.Value, path []string, twice func(key string)) any {
 
 func nameOf(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
 
-// syntax says where a text stops being JSON, and why.
-func syntax(text []byte, err error) string {
-	var line, column int
-	_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column)
-	start := 0
-	for range line - 1 {
-		start += bytes.IndexByte(text[start:], '\n') + 1
-	}
-	at := start + column - 1                                      // its columns count bytes
-	return place(text, min(at, len(text)-1)) + ": " + reason(err) // the last line end is not the layer's
-}
-
-// place is an offset as people count: lines and characters, from 1.
-func place(text []byte, offset int) string {
-	before := text[:min(max(offset, 0), len(text))]
-	line := bytes.Count(before, []byte("\n")) + 1
-	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return fmt.Sprintf("line %d, column %d", line, column)
+// syntax says where a text stops being JSON, and why: "line 2, column 1: …", whose columns count bytes.
+func syntax(err error) string {
+	at, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": ")
+	return at + ": " + reason(err)
 }
 
 // reason is the parser's reason in other words, where its own would not help.

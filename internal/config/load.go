@@ -160,10 +160,9 @@ func (l Layer) parse() (map[string]any, []string) {
 	case bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > mostBrackets:
 		return nil, []string{fmt.Sprintf("%s has more than %d brackets; no settings need as many.", l.Name, mostBrackets)}
 	}
-	text = append(bytes.Clone(text), '\n') // the last line may be a comment
-	tree, err := hujson.Parse(text)
+	tree, err := hujson.Parse(append(bytes.TrimRight(bytes.Clone(text), "\n"), '\n')) // the last line may be a comment
 	if err != nil {
-		return nil, []string{fmt.Sprintf("%s is not JSON: %s.", l.Name, syntax(text, err))}
+		return nil, []string{fmt.Sprintf("%s is not JSON: %s.", l.Name, syntax(err))}
 	}
 	var twice []string
 	value := decoded(tree, nil, func(key string) {
