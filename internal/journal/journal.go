@@ -214,8 +214,8 @@ type syncing struct {
 	failed error // why a sync in the background did not work: nothing can be appended after that
 
 	work  sync.WaitGroup // what is running in the background
-	hurry chan struct{}  // closed when that must stop pausing; nil: nothing is running
-	asked mark           // up to where it was requested
+	hurry chan struct{}  // closed when that must stop pausing; nil: nothing pauses
+	turn  sync.Mutex     // of the one that puts something on the disk
 }
 
 // Sync puts every record on the disk, and the seal after them. When it returns, no loss of power takes them back: what
@@ -226,80 +226,51 @@ func (j *Journal) Sync() error {
 	if j.sync.failed != nil {
 		return j.sync.failed
 	}
-	return j.syncTo(j.mark())
+	return j.syncNow()
 }
 
-// SyncSoon begins a Sync of the records that there are now, after a pause, and does not wait for it. Requests that come
-// while another one pauses or is running are done together. An error is returned by the next Append or Sync, and by
+// SyncSoon begins a Sync after a pause, and does not wait for it. An error is returned by the next Append or Sync, and by
 // Close.
 func (j *Journal) SyncSoon(pause time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.sync.asked = j.mark()
 	if j.sync.hurry == nil {
-		hurry := make(chan struct{})
-		j.sync.hurry = hurry
-		j.sync.work.Go(func() { j.syncBeside(pause, hurry) })
+		j.sync.hurry = make(chan struct{})
 	}
-	if pause == 0 {
-		j.hasten()
-	}
-}
-
-// syncBeside works off what SyncSoon asks for.
-func (j *Journal) syncBeside(pause time.Duration, hurry <-chan struct{}) {
-	for done := false; !done; {
+	hurry := j.sync.hurry
+	j.sync.work.Go(func() {
 		select {
 		case <-time.After(pause):
 		case <-hurry:
 		}
-		j.mu.Lock()
-		upTo := j.sync.asked
-		j.mu.Unlock()
-		err := j.syncTo(upTo)
-		j.mu.Lock()
-		if done = err != nil || j.sync.asked == upTo; done {
-			j.sync.failed, j.sync.hurry = err, nil
+		if err := j.syncNow(); err != nil {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			j.sync.failed = err
 		}
-		j.mu.Unlock()
-	}
+	})
 }
 
-// hasten ends the pause of what is running in the background.
-func (j *Journal) hasten() {
-	if j.sync.hurry == nil {
-		return
-	}
-	select {
-	case <-j.sync.hurry:
-	default:
-		close(j.sync.hurry)
-	}
-}
-
-// wait waits for what is running in the background.
+// wait waits for what is running in the background, which pauses no longer.
 func (j *Journal) wait() {
 	j.mu.Lock()
-	j.hasten()
+	if j.sync.hurry != nil {
+		close(j.sync.hurry)
+		j.sync.hurry = nil
+	}
 	j.mu.Unlock()
 	j.sync.work.Wait()
 }
 
-// mark is the journal as it is.
-func (j *Journal) mark() mark {
-	if j.seal.file == nil {
-		return mark{Bytes: j.size}
-	}
-	return j.seal.now
-}
-
-// syncTo puts the journal on the disk, then an entry of the seal that says so, then the seal. In this order the seal
+// syncNow puts the journal on the disk, then an entry of the seal that says so, then the seal. In this order the seal
 // never says of a record that was lost that it is on the disk. Only the entry is written under the mutex, so that
 // no one waits for the disk who appends.
-func (j *Journal) syncTo(upTo mark) error {
+func (j *Journal) syncNow() error {
+	j.sync.turn.Lock()
+	defer j.sync.turn.Unlock()
 	for {
-		file, dirs, needed := j.toSync(upTo)
-		if !needed {
+		file, dirs, upTo := j.toSync()
+		if file == nil {
 			return nil
 		}
 		err := possible(file.Sync())
@@ -320,13 +291,20 @@ func (j *Journal) syncTo(upTo mark) error {
 	}
 }
 
-// toSync says what has to be put on the disk: the file, and once after its creation the directories that name it and
-// the seal.
-func (j *Journal) toSync(upTo mark) (file *os.File, dirs []string, needed bool) {
+// toSync says what has to be put on the disk: the file as it is, nil where all of it is there, and once after its
+// creation the directories that name it and the seal.
+func (j *Journal) toSync() (file *os.File, dirs []string, upTo mark) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.sync.placed {
-		return j.file, nil, upTo.Bytes > j.sync.upTo
+	upTo.Bytes = j.size
+	if j.seal.file != nil {
+		upTo = j.seal.now
+	}
+	switch {
+	case j.sync.placed && upTo.Bytes <= j.sync.upTo:
+		return nil, nil, upTo
+	case j.sync.placed:
+		return j.file, nil, upTo
 	}
 	dir := filepath.Dir(j.name)
 	dirs = []string{dir, filepath.Dir(dir)}
@@ -334,7 +312,7 @@ func (j *Journal) toSync(upTo mark) (file *os.File, dirs []string, needed bool) 
 		dir := filepath.Dir(j.seal.name)
 		dirs = append(dirs, dir, filepath.Dir(dir))
 	}
-	return j.file, dirs, true
+	return j.file, dirs, upTo
 }
 
 // synced keeps what has been put on the disk, and returns the seal that says so, to be put there too. again is true
