@@ -9,10 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"regexp"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -145,58 +143,21 @@ func ReadBus(dir string, from int64, each func(m Message, line []byte) error) (n
 // readMessages reads with a buffer of a size that the longest message there can have.
 func readMessages(r io.Reader, at int64, size int, each func(Message, []byte) error) (next int64, err error) {
 	lines := bufio.NewReaderSize(r, size)
-	var length int64 // of the line that is being read
-	for long := false; ; {
-		part, err := lines.ReadSlice('\n')
-		length += int64(len(part))
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull): // longer than a message may be
-			long = true
-			continue
-		case errors.Is(err, io.EOF):
+	for {
+		line, length, err := readLine(lines, MaxMessage)
+		if errors.Is(err, io.EOF) {
 			return at, nil
-		case err != nil:
+		}
+		if err != nil && !errors.Is(err, errLong) {
 			return at, fmt.Errorf("reading the message bus: %w", err)
 		}
-		at, length = at+length, 0
+		at += length
 		var m Message
-		part = bytes.TrimSuffix(part, []byte("\n"))
-		if !long && json.Unmarshal(part, &m) == nil && m.Valid() == nil {
-			if err := each(m, part); err != nil {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		if json.Unmarshal(line, &m) == nil && m.Valid() == nil {
+			if err := each(m, line); err != nil {
 				return at, err
 			}
 		}
-		long = false
 	}
-}
-
-// openIn opens a plain file of a directory, making the directories on the way to a new one. Neither a link that leads
-// out of the directory nor a pipe that would keep us waiting is opened: what runs there may have put it there.
-func openIn(dir, name string, flag int, mode fs.FileMode) (*os.File, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	if above := path.Dir(name); flag&os.O_CREATE != 0 && above != "." {
-		if err := root.MkdirAll(above, 0o755); err != nil {
-			return nil, err
-		}
-	}
-	return openPlain(root, name, flag, mode)
-}
-
-func openPlain(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
-	file, err := root.OpenFile(name, flag|syscall.O_NONBLOCK, mode)
-	if err != nil {
-		return nil, err
-	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file; remove it", name)
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
 }

@@ -91,7 +91,7 @@ func TestPipesAreNotOpened(t *testing.T) {
 	if _, ok, err := Find(dir, "issue-1"); ok || err != nil {
 		t.Errorf("found: %v, %v", ok, err)
 	}
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "is not a regular file: remove it") {
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "is not a regular file; remove it") {
 		t.Errorf("journal: %v", err)
 	}
 }

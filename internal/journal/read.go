@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
+	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -17,7 +20,7 @@ import (
 func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for n := 1; ; n++ {
-		line, err := readLine(lines)
+		line, size, err := readLine(lines, maxLine)
 		switch {
 		case errors.Is(err, io.EOF):
 			return records, whole, nil
@@ -34,26 +37,27 @@ func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
 			return records, whole, fmt.Errorf("line %d: %w", n, err)
 		}
 		records = append(records, rec)
-		whole += int64(len(line))
+		whole += size
 	}
 }
 
-// readLine reads a line with its end. Of one that is longer than maxLine it keeps no more than that, and looks only
-// whether it ends: then the error is errLong, and io.EOF otherwise, as of any line that no one finished.
-func readLine(r *bufio.Reader) (line []byte, err error) {
-	for long := false; ; {
+// readLine reads a line with its end; size is that in bytes. Of one that is longer than most it keeps no more
+// than that, and looks only whether it ends: then the error is errLong, and io.EOF otherwise, as of any line that no one
+// finished.
+func readLine(r *bufio.Reader, most int) (line []byte, size int64, err error) {
+	for {
 		part, err := r.ReadSlice('\n')
-		if long = long || len(line)+len(part) > maxLine; !long {
+		if size += int64(len(part)); size <= int64(most) {
 			line = append(line, part...)
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case err != nil:
-			return nil, err
-		case long:
-			return nil, errLong
+			return nil, size, err
+		case size > int64(most):
+			return nil, size, errLong
 		default:
-			return line, nil
+			return line, size, nil
 		}
 	}
 }
@@ -63,18 +67,46 @@ var errLong = errors.New("the line is too long")
 // maxLine bounds one record: outputs in it are bounded by loop.OutputBytes, so a longer line is not ours.
 const maxLine = 4 << 20
 
-var errNotPlain = errors.New("is not a regular file")
+var errNotPlain = errors.New("is not a regular file; remove it")
 
-// plain opens a file to read, when it is one: opening a pipe that someone left in its place would wait forever.
-func plain(name string) (*os.File, error) {
-	info, err := os.Stat(name)
+// openIn opens a plain file of a directory, making the directories on the way to a new one. Neither a link that leads
+// out of the directory nor a pipe that would keep us waiting is opened: what runs there may have put it there.
+func openIn(dir, name string, flag int, mode fs.FileMode) (*os.File, error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s %w: remove it", name, errNotPlain)
+	defer root.Close()
+	if above := path.Dir(name); flag&os.O_CREATE != 0 && above != "." {
+		if err := root.MkdirAll(above, 0o755); err != nil {
+			return nil, err
+		}
 	}
-	return os.Open(name)
+	return openPlain(root, name, flag, mode)
+}
+
+func openPlain(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
+	return onlyPlain(root.OpenFile(name, flag|syscall.O_NONBLOCK, mode))
+}
+
+// onlyPlain is an opened file, if it is a plain one.
+func onlyPlain(file *os.File, err error) (*os.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s %w", file.Name(), errNotPlain)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// plain opens a file to read, when it is one: a pipe that someone left in its place would be waited for forever.
+func plain(name string) (*os.File, error) {
+	return onlyPlain(os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0))
 }
 
 // read is the text of a plain file.
