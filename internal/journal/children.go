@@ -29,8 +29,11 @@ const manyChildren = 10_000
 // Register makes this process a child of the supervisor whose task directory is dir: it outlives the command that
 // started it, and the supervisor waits for it once the task is done. It stays registered until release is called or the
 // process ends, however it ends: what counts is a lock that the system keeps for the process. Nothing is kept on
-// Windows.
+// Windows. Without a supervisor, dir "", it does nothing.
 func Register(dir string) (release func(), err error) {
+	if dir == "" {
+		return func() {}, nil
+	}
 	release, err = register(dir, os.Getpid())
 	if err != nil {
 		return nil, fmt.Errorf("registering with the supervisor of %s: %w", dir, err)

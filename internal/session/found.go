@@ -138,20 +138,11 @@ func (f *Found) Progress() (p loop.Progress, known bool) {
 // Record prepares a run of this process: a supervisor above waits for it, ralph watch sees its progress, and its records
 // are followed.
 func (s *Session) Record(ctx context.Context, work *engine.Run, run string) (*engine.Journal, error) {
-	leave, err := s.register()
+	leave, err := journal.Register(proc.Value(s.Parent, journal.SupervisorDir))
 	if err != nil {
 		return nil, err
 	}
 	work.OnClose(leave)
 	work.OnClose(s.writeProgress(ctx, s.RunDir(run)))
 	return &engine.Journal{Clock: s.Clock, Redact: s.Redact, Stored: s.Stored}, nil
-}
-
-// register makes this process a child that the supervisor above waits for; without one it does nothing.
-func (s *Session) register() (leave func(), err error) {
-	dir := proc.Value(s.Parent, journal.SupervisorDir)
-	if dir == "" {
-		return func() {}, nil
-	}
-	return journal.Register(dir)
 }

@@ -333,34 +333,18 @@ func (w *supervision) isSelf(env []string) bool {
 	return err == nil && os.SameFile(command, self)
 }
 
-// withheld are the variables that the command does not get: what opens GitHub, and what the runner tells an action. The
-// rest is the user's own environment, with the keys that his agent needs.
+// withheld are the first letters of variables that the command does not get: what opens GitHub, and what the runner tells
+// an action. The rest is the user's own environment, with the keys that his agent needs.
 var withheld = []string{
-	"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN", "ACTIONS_*", "INPUT_*",
+	"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN", "ACTIONS_", "INPUT_",
 }
 
 // environment is the whole environment of an attempt, counted from 0.
 func (w *supervision) environment(attempt int) []string {
-	ours := []string{
-		"TASK_FOLDER=" + w.dir,
-		fmt.Sprintf("RALPH_ATTEMPT=%d", attempt),
-		journal.SupervisorDir + "=" + w.dir,
-	}
-	var env []string
-	for _, entry := range w.Parent {
-		name, _, _ := strings.Cut(entry, "=")
-		if !slices.ContainsFunc(
-			withheld, func(pattern string) bool { return named(pattern, strings.ToUpper(name)) },
-		) {
-			env = append(env, entry)
-		}
-	}
-	return append(env, ours...)
-}
-
-func named(pattern, name string) bool {
-	prefix, starred := strings.CutSuffix(pattern, "*")
-	return pattern == name || starred && strings.HasPrefix(name, prefix)
+	env := slices.DeleteFunc(slices.Clone(w.Parent), func(entry string) bool {
+		return slices.ContainsFunc(withheld, func(name string) bool { return strings.HasPrefix(strings.ToUpper(entry), name) })
+	})
+	return append(env, "TASK_FOLDER="+w.dir, fmt.Sprintf("RALPH_ATTEMPT=%d", attempt), journal.SupervisorDir+"="+w.dir)
 }
 
 // sameFile reports whether two writers are the same open file or terminal.
@@ -380,11 +364,7 @@ const busNote = "PROJECT-MESSAGE-BUS.md"
 
 // registerSelf makes a supervisor within another one outlive the attempt that started it.
 func (w *supervision) registerSelf() (release func()) {
-	dir := proc.Value(w.Parent, journal.SupervisorDir)
-	if dir == "" {
-		return func() {}
-	}
-	release, err := journal.Register(dir)
+	release, err := journal.Register(proc.Value(w.Parent, journal.SupervisorDir))
 	if err != nil {
 		w.console.log("WARNING: %v; it will not wait for this one", err)
 		return func() {}
