@@ -1,11 +1,12 @@
 package supervise
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -84,28 +85,19 @@ func newAttemptLog(dir string, n int) (log io.WriteCloser, err error) {
 
 // prune leaves the newest logs of attempts.
 func prune(root *os.Root, keep int) error {
-	list, err := root.Open(journal.SuperviseDir)
+	names, err := fs.Glob(root.FS(), journal.SuperviseDir+"/attempt_*.log")
 	if err != nil {
 		return err
 	}
-	defer list.Close()
-	entries, err := list.Readdir(-1)
-	if err != nil {
-		return err
-	}
-	entries = slices.DeleteFunc(entries, func(e os.FileInfo) bool {
-		ours, _ := filepath.Match("attempt_*.log", e.Name())
-		return !ours
-	})
-	slices.SortFunc(entries, func(a, b os.FileInfo) int {
-		if d := b.ModTime().Compare(a.ModTime()); d != 0 {
-			return d
+	written := map[string]time.Time{}
+	for _, name := range names {
+		if info, err := root.Lstat(name); err == nil {
+			written[name] = info.ModTime()
 		}
-		return strings.Compare(b.Name(), a.Name())
-	})
-	for _, old := range entries[min(keep, len(entries)):] {
-		if err := root.Remove(journal.SuperviseDir + "/" + old.Name()); err != nil &&
-			!errors.Is(err, os.ErrNotExist) {
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(written[b].Compare(written[a]), strings.Compare(b, a)) })
+	for _, old := range names[min(keep, len(names)):] {
+		if err := root.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
