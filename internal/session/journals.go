@@ -51,13 +51,11 @@ func (s *Session) OpenJournal(dir string) (*journal.Journal, error) {
 // run whose journal was changed or is missing is an error, unless the person wants a fresh start or the run had ended
 // anyhow; so is one that a newer version has written.
 func (s *Session) NewestRun(id string) (state loop.State, dir string, err error) {
-	runs, err := s.sealedRuns(id)
-	if err != nil {
-		return state, "", err
-	}
-	for run := range runs {
+	for run := range s.sealedRuns(id) {
 		var tampered *journal.TamperedError
 		switch newer := errors.As(run.err, new(*loop.NewerError)); {
+		case run.dir == "":
+			return state, "", run.err
 		case newer && s.Fresh:
 			s.Log("the run %s is not continued: %v", filepath.Base(run.dir), run.err)
 			return loop.State{}, run.dir, nil
@@ -85,11 +83,7 @@ func (s *Session) NewestRun(id string) (state loop.State, dir string, err error)
 
 // LostRun reports whether there is a seal of a run of the task in the directory whose record is missing or was changed.
 func (s *Session) LostRun(id string) bool {
-	runs, err := s.sealedRuns(id)
-	if err != nil {
-		return false
-	}
-	for run := range runs {
+	for run := range s.sealedRuns(id) {
 		var tampered *journal.TamperedError
 		if errors.As(run.err, &tampered) && !tampered.Unknown {
 			return true
@@ -101,18 +95,14 @@ func (s *Session) LostRun(id string) bool {
 // EachSealedRun calls do with the states of a task's runs in the directory, newest first, as far as their seals vouch
 // for them.
 func (s *Session) EachSealedRun(id string, do func(loop.State)) {
-	runs, err := s.sealedRuns(id)
-	if err != nil {
-		return
-	}
-	for run := range runs {
+	for run := range s.sealedRuns(id) {
 		if run.err == nil {
 			do(run.state)
 		}
 	}
 }
 
-// sealedRun is a run of a task in its directory, or the error of its journal.
+// sealedRun is a run of a task in its directory, or the error of its journal; without a directory, that of looking for runs.
 type sealedRun struct {
 	dir   string
 	state loop.State
@@ -120,13 +110,17 @@ type sealedRun struct {
 }
 
 // sealedRuns are the runs of a task in the directory, newest first, as far as their seals vouch for them.
-func (s *Session) sealedRuns(id string) (iter.Seq[sealedRun], error) {
-	seals, err := SealFile(runtime.GOOS, s.Parent, s.Dir, "")
-	if err != nil {
-		seals = "" // reported by OpenJournal
-	}
-	names, err := RunNames(s.RunDir(""), seals)
+func (s *Session) sealedRuns(id string) iter.Seq[sealedRun] {
 	return func(yield func(sealedRun) bool) {
+		seals, err := SealFile(runtime.GOOS, s.Parent, s.Dir, "")
+		if err != nil {
+			seals = "" // reported by OpenJournal
+		}
+		names, err := RunNames(s.RunDir(""), seals)
+		if err != nil {
+			yield(sealedRun{err: err})
+			return
+		}
 		for _, name := range slices.Backward(names) {
 			run, seal := sealedRun{dir: s.RunDir(name)}, ""
 			if seals != "" {
@@ -138,7 +132,7 @@ func (s *Session) sealedRuns(id string) (iter.Seq[sealedRun], error) {
 				return
 			}
 		}
-	}, err
+	}
 }
 
 // RunNames are the names of the runs that there is a directory or a seal of, in order: they begin with the time.
