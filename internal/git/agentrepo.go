@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // agentRepo is a repository made for an agent: a few plain files that borrow the objects of ours. It is written again
@@ -119,7 +121,7 @@ func readAgents(dir string) (*left, error) {
 	}
 	head, err := firstLine(root, ".git/HEAD")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf(".git/HEAD: %w", err)
 	}
 	l := &left{refs: map[string]string{}}
 	readRefs(root, ".git/", l.refs)
@@ -142,15 +144,15 @@ func readAgents(dir string) (*left, error) {
 
 // readRefs reads the refs of a repository that is in a directory, "" or with a slash at the end.
 func readRefs(root *os.Root, dir string, refs map[string]string) {
-	packed, _ := smallFile(root, dir+"packed-refs") // there may be none
-	for line := range strings.Lines(packed) {
+	packed, _ := files.ReadIn(root, dir+"packed-refs", mostFile) // there may be none
+	for line := range strings.Lines(string(packed)) {
 		if id, name, _ := strings.Cut(strings.TrimSpace(line), " "); isID(id) && strings.HasPrefix(name, "refs/") {
 			refs[name] = id
 		}
 	}
-	files := 0
+	seen := 0
 	_ = fs.WalkDir(root.FS(), dir+"refs", func(name string, d fs.DirEntry, err error) error {
-		if files++; files > mostRefFiles {
+		if seen++; seen > mostRefFiles {
 			return fs.SkipAll
 		}
 		if err != nil || !d.Type().IsRegular() || strings.HasSuffix(name, ".lock") {
@@ -163,20 +165,13 @@ func readRefs(root *os.Root, dir string, refs map[string]string) {
 	})
 }
 
-func firstLine(root *os.Root, name string) (string, error) {
-	text, err := smallFile(root, name)
-	line, _, _ := strings.Cut(text, "\n")
-	return strings.TrimSpace(line), err
-}
+// mostFile bounds a file that a stranger may have put there, in bytes.
+const mostFile = 16 << 20
 
-// smallFile reads a regular file that a stranger may have put there.
-func smallFile(root *os.Root, name string) (string, error) {
-	info, err := root.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 16<<20 {
-		return "", errors.Join(err, fmt.Errorf("%s is not a file", name))
-	}
-	text, err := root.ReadFile(name)
-	return string(text), err
+func firstLine(root *os.Root, name string) (string, error) {
+	text, err := files.ReadIn(root, name, mostFile)
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSpace(line), err
 }
 
 // halfDone are the files of a .git by which a merge, a rebase or the like continues. The messages and trees that git

@@ -188,8 +188,8 @@ func (t *checkout) isSubmodule(name string) bool {
 		return false
 	}
 	defer root.Close()
-	text, _ := smallFile(root, ".gitmodules") // none: no submodules
-	for line := range strings.Lines(text) {
+	text, _ := files.ReadIn(root, ".gitmodules", mostFile) // none: no submodules
+	for line := range strings.Lines(string(text)) {
 		key, value, _ := strings.Cut(line, "=")
 		if strings.TrimSpace(key) == "path" && strings.Trim(strings.TrimSpace(value), `"`) == name {
 			return true
