@@ -185,7 +185,7 @@ var ErrTooMuch = errors.New("it is too much to copy")
 // what they say. There is nothing else that is of use elsewhere. A file is never written over. Where the file system
 // can share blocks, they are shared.
 func CopyTree(from, to *os.Root, c Copying) error {
-	return (&copying{Copying: c, left: c.Most}).dir(from, to, 0)
+	return Walk(from, (&copying{Copying: c, to: to, left: c.Most}).one)
 }
 
 // Copy is CopyTree for one name: a file, a directory with all that is in it, or a link.
@@ -194,8 +194,15 @@ func Copy(from *os.Root, name string, to *os.Root, as string, c Copying) error {
 	if err != nil {
 		return err
 	}
-	w := &copying{Copying: c, left: c.Most}
-	return w.one(pair{from, to, name, as}, 0, info)
+	w, e := &copying{Copying: c, to: to, left: c.Most}, Entry{from, name, as, info}
+	err = w.one(e)
+	switch {
+	case errors.Is(err, fs.SkipDir):
+		return nil
+	case err != nil || !info.IsDir():
+		return err
+	}
+	return walkInto(e, 0, w.one)
 }
 
 // CopyAnew puts a copy of a plain file in its own place.
@@ -211,8 +218,10 @@ func CopyAnew(in *os.Root, name string, c Copying) error {
 	return nil
 }
 
+// copying copies to a directory, each thing to its path there: no link leads out of it.
 type copying struct {
 	Copying
+	to   *os.Root
 	left int64
 }
 
@@ -227,96 +236,52 @@ func (c *copying) take(bytes int64) error {
 	return nil
 }
 
-func (c *copying) dir(from, to *os.Root, deep int) error {
-	if deep > deepest {
-		return errTooDeep
-	}
-	names, err := namesIn(from)
-	if err != nil {
-		return unlessGone(err)
-	}
-	for _, name := range names {
-		info, err := from.Lstat(name)
-		if err != nil {
-			continue
-		}
-		if err := c.one(pair{from, to, name, name}, deep, info); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pair is something in one directory, and where it is copied to.
-type pair struct {
-	from, to *os.Root
-	name, as string
-}
-
-func (c *copying) one(p pair, deep int, info fs.FileInfo) error {
+func (c *copying) one(e Entry) error {
 	switch {
-	case info.IsDir():
-		return c.subdir(p, deep, info)
-	case info.Mode()&fs.ModeSymlink != 0:
-		return c.link(p)
-	case info.Mode().IsRegular():
-		return c.file(p)
+	case e.Info.IsDir():
+		return c.dir(e)
+	case e.Info.Mode()&fs.ModeSymlink != 0:
+		return c.link(e)
+	case e.Info.Mode().IsRegular():
+		return c.file(e)
 	}
 	return nil
 }
 
-func (c *copying) subdir(p pair, deep int, info fs.FileInfo) error {
+func (c *copying) dir(e Entry) error {
 	if err := c.take(1 << 10); err != nil {
 		return err
 	}
-	sub, err := openSub(p.from, p.name)
-	if err != nil {
-		return unlessGone(err)
-	}
-	defer sub.Close()
-	err = p.to.Mkdir(p.as, info.Mode().Perm()|0o700)
+	err := c.to.Mkdir(e.Path, e.Info.Mode().Perm()|0o700)
 	if c.Missing && errors.Is(err, fs.ErrExist) {
-		err = nil
-	} else if err == nil {
-		err = c.give(p.to, p.as)
-	}
-	if err != nil {
-		return err
-	}
-	in, err := openSub(p.to, p.as)
-	if err != nil {
-		if c.Missing {
-			return unlessGone(err) // something else is there
+		if is, err := c.to.Lstat(e.Path); err != nil || !is.IsDir() {
+			return fs.SkipDir // something else is there
 		}
-		return err
+		return nil
 	}
-	defer in.Close()
-	return c.dir(sub, in, deep+1)
+	return c.given(e.Path, err)
 }
 
-func (c *copying) link(p pair) error {
+func (c *copying) link(e Entry) error {
 	if err := c.take(1 << 10); err != nil {
 		return err
 	}
-	target, err := p.from.Readlink(p.name)
+	target, err := e.In.Readlink(e.Name)
 	if err != nil {
 		return unlessGone(err)
 	}
 	if c.Rewrite != nil && filepath.IsAbs(target) {
 		target = c.Rewrite(target)
 	}
-	err = p.to.Symlink(target, p.as)
+	err = c.to.Symlink(target, e.Path)
 	if c.Missing && errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	if err == nil {
-		err = c.give(p.to, p.as)
-	}
-	return err
+	return c.given(e.Path, err)
 }
 
-func (c *copying) file(p pair) (err error) {
-	in, info, err := Open(p.from, p.name)
+func (c *copying) file(e Entry) (err error) {
+	in, info, err := Open(e.In, e.Name)
 	if err != nil {
 		return unlessGone(err)
 	}
@@ -324,23 +289,18 @@ func (c *copying) file(p pair) (err error) {
 	if err := c.take(info.Size() + 1<<10); err != nil {
 		return err
 	}
-	out, err := p.to.OpenFile(p.as, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()|0o600)
+	out, err := c.to.OpenFile(e.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()|0o600)
 	if c.Missing && errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, out.Close()) }()
-	if err := c.content(in, out, info.Size()); err != nil {
-		return err
+	err = errors.Join(c.content(in, out, info.Size()), out.Close())
+	if err = c.given(e.Path, err); err == nil {
+		err = c.to.Chtimes(e.Path, info.ModTime(), info.ModTime())
 	}
-	if c.Give {
-		if err := out.Chown(c.UID, c.GID); err != nil {
-			return err
-		}
-	}
-	return p.to.Chtimes(p.as, info.ModTime(), info.ModTime())
+	return err
 }
 
 // mostRewritten is the size above which no file is searched.
@@ -361,11 +321,12 @@ func (c *copying) content(in io.Reader, out *os.File, size int64) error {
 	return errors.Join(err, writing)
 }
 
-func (c *copying) give(in *os.Root, name string) error {
-	if !c.Give {
-		return nil
+// given gives what was made without an error to its user.
+func (c *copying) given(name string, err error) error {
+	if err != nil || !c.Give {
+		return err
 	}
-	return in.Lchown(name, c.UID, c.GID)
+	return c.to.Lchown(name, c.UID, c.GID)
 }
 
 // Write puts a new file in the place of whatever is there, in one step. A directory in its place goes with all that is
