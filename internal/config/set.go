@@ -143,15 +143,6 @@ func (s *Setting) entries(text string) (value any, problem string) {
 	return value, ""
 }
 
-// names are the keys of an object.
-func (s *Setting) names() []string {
-	var names []string
-	for _, row := range s.Keys {
-		names = append(names, row.Key)
-	}
-	return names
-}
-
 // putIn sets a key of an object in an object, deep levels below the text's own.
 func putIn(o *hujson.Object, path []string, value hujson.Value, deep int) {
 	i := slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return nameOf(m) == path[0] })

@@ -3,6 +3,7 @@
 package config
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -278,17 +279,13 @@ const (
 
 // complete fills what follows from other settings.
 func (s *Settings) complete() {
-	if s.Reviewer.Command == "" || s.Reviewer.Command == s.Agent.Command {
-		s.Reviewer.Command = s.Agent.Command
+	s.Reviewer.Command = cmp.Or(s.Reviewer.Command, s.Agent.Command)
+	s.Reviewer.IdleTimeout = cmp.Or(s.Reviewer.IdleTimeout, s.Agent.IdleTimeout)
+	if s.Reviewer.Command == s.Agent.Command {
+		s.Reviewer.Model = cmp.Or(s.Reviewer.Model, s.Agent.Model)
 		if s.Reviewer.Flags == nil {
 			s.Reviewer.Flags = s.Agent.Flags
 		}
-		if s.Reviewer.Model == "" {
-			s.Reviewer.Model = s.Agent.Model
-		}
-	}
-	if s.Reviewer.IdleTimeout == 0 {
-		s.Reviewer.IdleTimeout = s.Agent.IdleTimeout
 	}
 	for i := range s.Guardrails {
 		s.Guardrails[i] = s.Guardrails[i].Complete()
@@ -297,22 +294,12 @@ func (s *Settings) complete() {
 
 // Complete fills what a layer may leave out.
 func (g Guardrail) Complete() Guardrail {
-	if g.Name == "" {
-		g.Name = g.Command
+	g.Name, g.FailAction, g.Severity = cmp.Or(g.Name, g.Command), cmp.Or(g.FailAction, Append), cmp.Or(g.Severity, Hard)
+	limit := hardTimeout
+	if g.Severity == Soft {
+		limit = softTimeout
 	}
-	if g.FailAction == "" {
-		g.FailAction = Append
-	}
-	if g.Severity == "" {
-		g.Severity = Hard
-	}
-	switch {
-	case g.Timeout != 0:
-	case g.Severity == Soft:
-		g.Timeout = Duration(softTimeout)
-	default:
-		g.Timeout = Duration(hardTimeout)
-	}
+	g.Timeout = cmp.Or(g.Timeout, Duration(limit))
 	return g
 }
 

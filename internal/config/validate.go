@@ -180,6 +180,16 @@ func (s *Setting) key(name string) *Setting {
 	return &s.Keys[i]
 }
 
+// names are the keys of an object, but that of its schema.
+func (s *Setting) names() (names []string) {
+	for _, row := range s.Keys {
+		if row.Key != "$schema" {
+			names = append(names, row.Key)
+		}
+	}
+	return names
+}
+
 func (s *Setting) checkEntries(entries []any, at []string, tell reportFunc, wrong func(string, ...any) bool) bool {
 	n := len(entries)
 	if s.MaxLen > 0 && n > s.MaxLen && !wrong("has %d entries; must be at most %d.", n, s.MaxLen) ||
@@ -230,12 +240,7 @@ func isInside(text string) bool {
 
 // unknown is the problem of a key that does not exist: what it may have been meant to be, or what there is.
 func (s *Setting) unknown(at []string, key string) string {
-	var allowed []string
-	for _, row := range s.Keys {
-		if row.Key != "$schema" {
-			allowed = append(allowed, row.Key)
-		}
-	}
+	allowed := s.names()
 	slices.Sort(allowed)
 	problem := keyPath(append(slices.Clone(at), key)) + " is an unknown key"
 	if best := safetext.Nearest(key, allowed); best != "" {
