@@ -64,7 +64,7 @@ func (c *Clone) Changed(ctx context.Context) (bool, error) {
 // the agent can have written them. done is false when git refused, and output says why.
 func (c *Clone) Commit(ctx context.Context, message string) (output string, done bool, err error) {
 	if _, stderr, err := c.door.run(ctx, call{args: []string{"add", "--all", ":/"}}); err != nil {
-		return stderr, false, unlessRefused(err)
+		return stderr, false, ignore(err)
 	}
 	known := secret.NewRedactor(c.secrets)
 	seek := known.Finder()
@@ -80,22 +80,14 @@ func (c *Clone) Commit(ctx context.Context, message string) (output string, done
 		return "error: the change holds a credential of the environment that ralph runs in; take it out", false, nil
 	}
 	stdout, stderr, err := c.door.run(ctx, call{in: strings.NewReader(message), args: []string{"commit", "-q", "-F", "-"}})
-	return stdout + stderr, err == nil, unlessRefused(err)
+	return stdout + stderr, err == nil, ignore(err)
 }
 
 // Run runs any other git command, as the settings name it: "push", "push origin HEAD".
 func (c *Clone) Run(ctx context.Context, args []string) (output string, done bool, err error) {
 	var out bytes.Buffer
 	_, stderr, err := c.door.run(ctx, call{args: args, out: proc.NewCapped(&out, 64<<10), within: remoteTime})
-	return out.String() + stderr, err == nil, unlessRefused(err)
-}
-
-// unlessRefused keeps the errors that are not git's own answer.
-func unlessRefused(err error) error {
-	if exit(err) > 0 {
-		return nil
-	}
-	return err
+	return out.String() + stderr, err == nil, ignore(err)
 }
 
 // excludeRuntimeFiles adds ralph's files to what a repository keeps out of every commit.

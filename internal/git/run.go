@@ -123,7 +123,7 @@ func lastLine(stderr string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// ignore drops the failure of a command that was a question.
+// ignore keeps the errors that are not git's own answer: a command that fails may have been a question.
 func ignore(err error) error {
 	if exit(err) > 0 {
 		return nil
