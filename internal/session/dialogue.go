@@ -39,29 +39,23 @@ func (d *Dialogue) Ask(ctx context.Context, question string) string {
 	if _, d.Err = io.WriteString(d.out, question); d.Err != nil {
 		return ""
 	}
-	line := make(chan string, 1)
-	failed := make(chan error, 1)
+	line, err, read := []byte(nil), error(nil), make(chan struct{})
 	go func() { // it outlives ctx, but not the process
-		text, err := d.in.ReadSlice('\n')
-		if err != nil {
-			failed <- err
-			return
-		}
-		line <- string(text)
+		defer close(read)
+		line, err = d.in.ReadSlice('\n')
 	}()
 	select {
 	case <-ctx.Done():
 		d.Err = ErrAborted
-	case err := <-failed:
-		d.Err = fmt.Errorf("reading an answer: %w", err)
-		if errors.Is(err, io.EOF) {
+	case <-read:
+		switch {
+		case ctx.Err() != nil, errors.Is(err, io.EOF):
 			d.Err = ErrAborted
+		case err != nil:
+			d.Err = fmt.Errorf("reading an answer: %w", err)
+		default:
+			return strings.TrimSpace(string(line))
 		}
-	case answer := <-line:
-		if ctx.Err() == nil {
-			return strings.TrimSpace(answer)
-		}
-		d.Err = ErrAborted
 	}
 	_, _ = io.WriteString(d.out, "\n") // what follows begins on a line of its own
 	return ""

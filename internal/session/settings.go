@@ -143,16 +143,15 @@ func SaveSettings(file string, text []byte) error {
 		return invalid.Errorf("writing %s: its directory is a link, which may lead anywhere; make it a directory",
 			config.SettingsFile)
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return invalid.Errorf("writing %s: %w", config.SettingsFile, err)
-	}
+	err := os.MkdirAll(filepath.Dir(file), 0o755)
 	ignore := filepath.Join(filepath.Dir(file), ".gitignore")
-	if _, err := os.Lstat(ignore); errors.Is(err, os.ErrNotExist) {
-		if err := files.Replace(ignore, []byte(Ignored)); err != nil {
-			return invalid.Errorf("writing %s: %w", ignore, err)
-		}
+	if _, none := os.Lstat(ignore); err == nil && errors.Is(none, os.ErrNotExist) {
+		err = files.Replace(ignore, []byte(Ignored))
 	}
-	if err := files.Replace(file, text); err != nil {
+	if err == nil {
+		err = files.Replace(file, text)
+	}
+	if err != nil {
 		return invalid.Errorf("writing %s: %w", config.SettingsFile, err)
 	}
 	return nil
