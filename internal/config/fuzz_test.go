@@ -15,6 +15,7 @@ func FuzzLoad(f *testing.F) {
 		`{"agent":{"command":"codex","flags":["--model opus"],"timeout":"90s"}} // end`,
 		`{"guardrails":[{"command":"make test","failAction":"REPLACE","timeout":"1h",},],}`,
 		`{"maximumIterations":5e0,"timeoutMultiplier":0.1}`,
+		`{"prices":[{"model":"m","input":1,"output":5,"cached":0.1,"cacheWrite":1.25,"long":200000}]}`,
 		`{"scm":{"command":"git","tasks":["commit"]},"doneFile":"a/b"}`, `{"scm":{"command":"git","tasks":[]}}`,
 		"{/**/\"\\u0061gent\":{}}", `{"a":1e99999999}`, `{"a":1,"a":2}`} {
 		f.Add([]byte(seed))
