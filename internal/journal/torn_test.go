@@ -99,20 +99,6 @@ func TestJournalCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestCutIsSaid: in one sentence.
-func TestCutIsSaid(t *testing.T) {
-	w := writeRun(t, 1, 2)
-	w.put(t, w.text[:len(w.text)-5], w.entries)
-	const want = "the end of the journal of run r had not reached the disk whole (a loss of power, or a full disk?): 75 " +
-		"bytes are cut off, and the run continues after its record 2"
-	if j := reopen(t, w.dir, w.seal); j.Cut() != want {
-		t.Errorf("it says %q", j.Cut())
-	}
-	if j := reopen(t, w.dir, w.seal); j.Cut() != "" {
-		t.Errorf("it says so again: %q", j.Cut())
-	}
-}
-
 // TestSealCutAnywhere: of a seal that lost its end, what is left counts. No record is believed that it does not tell
 // of, and none that it says was synced may be missing.
 func TestSealCutAnywhere(t *testing.T) {
