@@ -168,7 +168,7 @@ func TestShapesThatLackSomething(t *testing.T) {
 		{"not JSON", "issues", "{", "unexpected end"},
 		{"no comment", "issue_comment", `{"action":"created","issue":` + issue4 + "," + demo + `}`, "no comment"},
 		{"an unknown key", "repository_dispatch", `{"action":"ralph","client_payload":{"issue":4,"isue":5},` + demo + `}`,
-			"client_payload.“isue” is not understood; allowed: issue, prompt, plan, hint, fresh, max_iterations"},
+			"client_payload (“json: unknown field \"isue\"”) is not understood; allowed: a JSON object with issue, prompt, plan, hint, fresh, max_iterations"},
 		{"nothing asked", "repository_dispatch", `{"action":"ralph","client_payload":{},` + demo + `}`,
 			"exactly one of them"},
 	} {
