@@ -167,9 +167,6 @@ type metrics struct {
 	turns, checks prometheus.Histogram
 }
 
-// countRuns is the name of the database's counter.
-const countRuns = "ralph_runs_total"
-
 // Metrics with the same name have the same help.
 const (
 	deliveriesName = "ralph_deliveries_total"
@@ -247,13 +244,13 @@ func single(value float64) map[string]float64 { return map[string]float64{"": va
 
 // figures are what the database knows.
 func (k known) figures(ctx context.Context) ([]figure, error) {
-	counters, err := k.s.Counters(ctx)
+	counted, err := k.s.Ended(ctx)
 	if err != nil {
 		return nil, err
 	}
 	ended := map[string]float64{}
-	for _, c := range counters {
-		ended[c.Label] = float64(c.Value)
+	for _, c := range counted {
+		ended[c.State] = float64(c.Runs)
 	}
 	stored, err := k.s.Delivered(ctx)
 	if err != nil {
@@ -274,7 +271,7 @@ func (k known) figures(ctx context.Context) ([]figure, error) {
 	}
 	return []figure{
 		{deliveriesName, deliveriesHelp, "result", prometheus.CounterValue, map[string]float64{taken: float64(stored)}},
-		{countRuns, "Runs that have ended, by outcome.", "outcome", prometheus.CounterValue, ended},
+		{"ralph_runs_total", "Runs that have ended, by outcome.", "outcome", prometheus.CounterValue, ended},
 		{"ralph_jobs", "Jobs that have not ended, by how they stand.", "state", prometheus.GaugeValue,
 			map[string]float64{"queued": float64(waiting), "delayed": float64(delayed), "running": float64(k.pool.count(false))}},
 		{"ralph_queue_oldest_seconds", "How long the oldest queued job waits.", "", prometheus.GaugeValue, single(age.Seconds())},

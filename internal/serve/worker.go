@@ -194,9 +194,7 @@ func (w *worker) conclude(r *recorder, end work.End, err error) {
 				row.Key = keyOf(row.Repository, d.Issue)
 			}
 		}
-		if r.begun && (!row.Times.Ended.IsZero() || row.State == web.Waiting) {
-			r.fresh.Counts = append(r.fresh.Counts, store.Counter{Name: countRuns, Label: row.State, Value: 1})
-		}
+		r.fresh.Ended = r.begun && (!row.Times.Ended.IsZero() || row.State == web.Waiting)
 	})
 }
 

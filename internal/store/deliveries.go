@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -57,7 +58,10 @@ func (s *Store) Deliver(ctx context.Context, d Delivery) (fresh bool, err error)
 		stored = n > 0
 		return err
 	})
-	return err == nil && stored, err
+	if err != nil {
+		return false, fmt.Errorf("storing a delivery: %w", err)
+	}
+	return stored, nil
 }
 
 // withPayloads reads deliveries, and payloads that are not forgotten.

@@ -103,7 +103,7 @@ func all(t *testing.T, s *Store) []any {
 	return []any{got[[]Delivery](t)(s.Deliveries(ctx, Filter{})), got[Delivery](t)(s.Delivery(ctx, "d2")),
 		got[[]Run](t)(s.Runs(ctx, Filter{})), len(got[[]Record](t)(s.Records(ctx, "r", 0, 0))),
 		got[[]Record](t)(s.Records(ctx, "r", 0, 1)), got[[]Entry](t)(s.Audits(ctx, Filter{})), string(got[[]byte](t)(s.Unseal(ctx, "s"))),
-		got[Session](t)(s.Session(ctx, "t")), got[[]Counter](t)(s.Counters(ctx))}
+		got[Session](t)(s.Session(ctx, "t")), got[[]Ended](t)(s.Ended(ctx))}
 }
 
 // TestBackup: a backup is restored and goes on from there; nothing of one is stored that is not whole, of something

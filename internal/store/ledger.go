@@ -5,30 +5,15 @@ import (
 	"time"
 )
 
-// Counter is a number that only grows, over all restarts.
-type Counter struct {
-	Name  string // "ralph_runs_total"
-	Label string // "done"
-	Value int64
+// Ended is how many runs have ever ended in one way, over all restarts.
+type Ended struct {
+	State string // "done"
+	Runs  int64
 }
 
-// Counters are all counters, by name and label.
-func (s *Store) Counters(ctx context.Context) ([]Counter, error) {
-	return list[Counter](ctx, s, "reading the counters", "SELECT * FROM ralph_counters ORDER BY name, label")
-}
-
-// addCounts adds to counters in a transaction.
-func addCounts(t *transaction, some []Counter) error {
-	for _, c := range some {
-		if c.Value == 0 {
-			continue
-		}
-		if _, err := t.exec(`INSERT INTO ralph_counters VALUES (?, ?, ?)
-			ON CONFLICT (name, label) DO UPDATE SET value = value + excluded.value`, c.Name, c.Label, c.Value); err != nil {
-			return err
-		}
-	}
-	return nil
+// Ended lists how many runs have ended in each way.
+func (s *Store) Ended(ctx context.Context) ([]Ended, error) {
+	return list[Ended](ctx, s, "counting runs that have ended", "SELECT * FROM ralph_ended ORDER BY state")
 }
 
 // Entry is one thing that a person, or ralph by itself, has done.

@@ -78,7 +78,7 @@ const connections = 6
 var schema string
 
 // schemaVersion is the version of the tables. A database or a backup with another one is refused.
-const schemaVersion = 5
+const schemaVersion = 6
 
 // open takes the lock, opens the file, and makes its tables if it is new; beside another process it only reads.
 func (s *Store) open(ctx context.Context, beside bool) (err error) {
@@ -161,8 +161,8 @@ const (
 	longestLog = 4000
 )
 
-// work makes checkpoints, since SQLite would have a writer make one in between and all others wait, and stores what
-// arrives, until the database is closed.
+// work makes checkpoints until the database is closed, since SQLite would have a writer make one in between and all
+// others wait.
 func (s *Store) work() {
 	s.loops.Go(func() {
 		for {
@@ -171,16 +171,6 @@ func (s *Store) work() {
 				return
 			case <-time.After(everyCheckpoint):
 				s.checkpoint(context.Background())
-			}
-		}
-	})
-	s.loops.Go(func() {
-		for {
-			select {
-			case <-s.closed:
-				return
-			case first := <-s.arriving:
-				s.storeSome(first)
 			}
 		}
 	})

@@ -129,14 +129,14 @@ func TestWatch(t *testing.T) {
 func TestCounters(t *testing.T) {
 	w := newWorld(t)
 	ctx := within(t)
-	for n := range 3 {
-		ok(t, w.PutProgress(ctx, Progress{Run: Run{ID: "a"}, Counts: []Counter{{"runs", "done", 1}, {"runs", "failed", int64(n)}}}))
+	for _, state := range []string{"done", "done", "failed"} {
+		ok(t, w.PutProgress(ctx, Progress{Run: Run{ID: "a", State: state}, Ended: true}))
 	}
 	for _, id := range []string{"a", "a", "b"} {
 		got[bool](t)(w.Deliver(ctx, delivery(id)))
 	}
-	want := []Counter{{"runs", "done", 3}, {"runs", "failed", 3}}
-	if found := got[[]Counter](t)(w.Counters(ctx)); !reflect.DeepEqual(found, want) {
+	want := []Ended{{"done", 2}, {"failed", 1}}
+	if found := got[[]Ended](t)(w.Ended(ctx)); !reflect.DeepEqual(found, want) {
 		t.Error(found)
 	}
 	ok(t, w.Decide(ctx, Decided{ID: "b"}))
@@ -145,7 +145,7 @@ func TestCounters(t *testing.T) {
 	if n := got[int64](t)(w.Delivered(ctx)); n != 2 {
 		t.Error(n, "were delivered")
 	}
-	if found := got[[]Counter](t)(w.Counters(ctx)); !reflect.DeepEqual(found, want) {
+	if found := got[[]Ended](t)(w.Ended(ctx)); !reflect.DeepEqual(found, want) {
 		t.Error("after a restart:", found)
 	}
 }

@@ -138,7 +138,7 @@ func (s *Store) Runs(ctx context.Context, f Filter) ([]Run, error) {
 type Progress struct {
 	Run     Run
 	Records []Record
-	Counts  []Counter // what is added to counters
+	Ended   bool // it has ended now, and counts among those of its state
 }
 
 // PutProgress stores all of it or nothing, so that a process that dies leaves no half of it. The same may be sent again
@@ -161,8 +161,8 @@ func (s *Store) PutProgress(ctx context.Context, p Progress) error {
 					r.Number, r.At, r.Kind, r.Body)
 			}
 		}
-		if err == nil {
-			err = addCounts(t, p.Counts)
+		if err == nil && p.Ended {
+			_, err = t.exec("INSERT INTO ralph_ended VALUES (?, 1) ON CONFLICT (state) DO UPDATE SET runs = runs + 1", p.Run.State)
 		}
 		return err
 	})

@@ -96,11 +96,9 @@ CREATE TABLE ralph_secrets (
 );
 CREATE INDEX ralph_secrets_expires ON ralph_secrets (expires) WHERE expires > 0;
 
-CREATE TABLE ralph_counters (
-	name TEXT NOT NULL,
-	label TEXT NOT NULL,
-	value BIGINT NOT NULL,
-	PRIMARY KEY (name, label)
+CREATE TABLE ralph_ended (
+	state TEXT NOT NULL PRIMARY KEY,
+	runs BIGINT NOT NULL
 );
 
 CREATE TABLE ralph_words (

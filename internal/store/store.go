@@ -43,7 +43,7 @@ type Store struct {
 	shut []func() error
 
 	watchers watchers
-	arriving chan *arrival
+	arriving chan *arrival // whoever has the turn takes out
 	closed   chan struct{}
 	loops    sync.WaitGroup
 }
@@ -186,40 +186,40 @@ const (
 type arrival struct {
 	waits context.Context // the caller's
 	do    func(*transaction) error
-	done  chan error // holds one
+	done  bool
+	err   error
 }
 
 // together runs do in one transaction with what comes while another one is written: a disk that is slow to sync makes
-// callers wait for one sync, and not for each other's.
+// callers wait for one sync, and not for each other's. Whoever has its turn first stores them.
 func (s *Store) together(ctx context.Context, do func(*transaction) error) error {
-	own := &arrival{ctx, do, make(chan error, 1)}
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	own := &arrival{waits: within, do: do}
 	select {
 	case s.arriving <- own:
-	case <-ctx.Done():
+	case <-within.Done():
+		return failed(ctx, within.Err())
 	}
-	select {
-	case err := <-own.done:
-		return err
-	case <-ctx.Done():
-		return failed(ctx, ctx.Err())
-	case <-s.closed:
-		return ErrUnavailable
+	if err := s.turn.Acquire(within, 1); err != nil {
+		return failed(ctx, err)
 	}
+	defer s.turn.Release(1)
+	for !own.done {
+		s.storeSome()
+	}
+	return own.err
 }
 
-// storeSome stores an arrival with those that have come when it is its turn, and answers their callers.
-func (s *Store) storeSome(first *arrival) {
-	const doing = "storing what has arrived"
-	ctx, some := context.Background(), []*arrival{first}
-	err := s.write(ctx, doing, func(t *transaction) error {
-		for more := true; more && len(some) < mostTogether; {
-			select {
-			case next := <-s.arriving:
-				some = append(some, next)
-			default:
-				more = false
-			}
-		}
+// storeSome stores arrivals whose callers still wait. Its caller has the turn.
+func (s *Store) storeSome() {
+	var some []*arrival
+	for range min(len(s.arriving), mostTogether) { // no one else takes any out
+		some = append(some, <-s.arriving)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	err := failed(ctx, s.transact(ctx, func(t *transaction) error {
 		for _, a := range some {
 			if a.waits.Err() != nil {
 				continue
@@ -229,12 +229,11 @@ func (s *Store) storeSome(first *arrival) {
 			}
 		}
 		return nil
-	})
+	}))
 	for _, a := range some {
+		a.done, a.err = true, err
 		if err != nil && !errors.Is(err, ErrUnavailable) && len(some) > 1 { // one of them may be why
-			a.done <- s.write(ctx, doing, a.do)
-		} else {
-			a.done <- err
+			a.err = failed(ctx, s.transact(ctx, a.do))
 		}
 	}
 }
