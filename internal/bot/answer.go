@@ -79,12 +79,7 @@ func (r reply) answer(ctx context.Context, text string) error {
 		return nil
 	}
 	body := answerMarker(r.ev, r.Env.RunID) + "\n" + r.redact(text)
-	if r.Env.RunAttempt > 1 { // the attempt before may have answered
-		if id, err := r.github.FindComment(ctx, on, answerMarker(r.ev, r.Env.RunID)); err == nil && id != 0 {
-			return nil
-		}
-	}
-	_, err := r.github.Comment(ctx, on, body)
+	_, err := r.github.Comment(ctx, on, body, r.Env.RunAttempt > 1) // the attempt before may have answered
 	return err
 }
 

@@ -55,7 +55,3 @@ func branchOutput(name string) string {
 	}
 	return name
 }
-
-// Work that is done is delivered by a pull request. Where GitHub does not open one, which is the default for workflows
-// of a new repository, the run is not done: it waits, and a sweep or someone's "continue" tries again without a turn
-// of an agent.

@@ -176,6 +176,6 @@ func (p planning) post(ctx context.Context, view report.View, body string) error
 		body = wording.JoinedBy(" ", strings.TrimRight(body, "\n")+"\n\nThe plan above this one was edited by hand, so it stays "+
 			"as it is.", wording.Sentence(view.Offer("approve", "runs this one, which is the newest"))) + "\n"
 	}
-	_, err = p.github.Comment(ctx, issue, seal(p.redact(body)))
+	_, err = p.github.Comment(ctx, issue, seal(p.redact(body)), false)
 	return err
 }

@@ -28,7 +28,7 @@ type publisher struct {
 	each   bool     // a comment for each iteration
 	// notifyOn are the outcomes that the requester is notified of, as in the setting.
 	notifyOn []string
-	// again says that an earlier process may have written what this one does not know of: it looks before it posts.
+	// again says that an earlier process, or try, may have written what this one does not know of: it looks before it posts.
 	again bool
 	log   func(format string, args ...any)
 
@@ -159,27 +159,24 @@ const checkName = "ralph"
 
 // checkRun says the outcome on the newest commit, with a remark on each line that a failing check names.
 func (p *publisher) checkRun(ctx context.Context, s loop.State) *loop.Post {
-	if s.Tip == "" || s.Post.Pull == 0 {
+	if s.Tip == "" || s.Post.Pull == 0 || s.Post.Checked == s.Endings {
 		return nil
 	}
 	said := report.CheckRunOf(p.view(s))
 	run := github.CheckRun{
-		Name: checkName, SHA: s.Tip, ExternalID: s.Start.Run, URL: s.RunURL, Conclusion: said.Conclusion,
-		Title: said.Title, Summary: said.Summary, Text: said.Text, Find: p.again || !s.ResumedAt.IsZero(),
-	}
-	if s.Post.CheckedSHA == s.Tip {
-		run.ID = s.Post.CheckRun
+		Name: checkName, SHA: s.Tip, ExternalID: fmt.Sprintf("%s.%d", s.Start.Run, s.Endings), URL: s.RunURL,
+		Conclusion: said.Conclusion, Title: said.Title, Summary: said.Summary, Text: said.Text,
 	}
 	for _, a := range said.Annotations {
 		run.Annotations = append(run.Annotations,
 			github.Annotation{Path: a.Path, Line: a.Line, Level: a.Level, Title: a.Title, Message: a.Message})
 	}
-	id, err := p.github.PutCheckRun(ctx, run)
+	id, err := p.github.PutCheckRun(ctx, run, p.again)
 	p.try("writing the check run", err)
-	if id == 0 || id == run.ID {
+	if id == 0 {
 		return nil
 	}
-	return &loop.Post{CheckRun: id, CheckedSHA: s.Tip}
+	return &loop.Post{Checked: s.Endings}
 }
 
 // ending notifies the requester of the outcome once: by a request for a review if the work is done, and otherwise by a
@@ -251,7 +248,7 @@ func (p *publisher) refresh(ctx context.Context, s loop.State) *loop.Post {
 		err = p.github.EditComment(ctx, id, body)
 	}
 	if id == 0 || github.ErrGone(err) && p.find(ctx, number, report.Marker(s.Start.Run), "the run's comment") == 0 {
-		id, err = p.github.Comment(ctx, number, body)
+		id, err = p.github.Comment(ctx, number, body, false)
 	}
 	p.try("writing the comment", err)
 	switch {
@@ -389,13 +386,7 @@ func (p *publisher) find(ctx context.Context, number int, marker, what string) i
 
 // once posts a comment that is not changed afterwards, unless an earlier process has. Its first line is its marker.
 func (p *publisher) once(ctx context.Context, number int, body, what string) int64 {
-	if p.again {
-		marker, _, _ := strings.Cut(body, "\n")
-		if id := p.find(ctx, number, marker, what); id != 0 {
-			return id
-		}
-	}
-	id, err := p.github.Comment(ctx, number, body)
+	id, err := p.github.Comment(ctx, number, body, p.again)
 	p.try("posting "+what, err)
 	return id
 }
@@ -523,24 +514,11 @@ func (p *publisher) answers(ctx context.Context, s loop.State) *loop.Post {
 		if slices.Contains(s.Post.Answered, remark.ID) {
 			continue
 		}
-		if err := p.reply(ctx, s, remark); err != nil {
+		if _, err := p.github.Reply(ctx, s.Post.Pull, remark.ID, report.Answer(p.view(s), remark), p.again); err != nil {
 			p.try("answering a review's thread", err)
 			continue
 		}
 		done = append(done, remark.ID)
 	}
 	return posted(&loop.Post{Answered: done})
-}
-
-// reply answers one thread, unless an earlier process has.
-func (p *publisher) reply(ctx context.Context, s loop.State, remark loop.Remark) error {
-	body := report.Answer(p.view(s), remark)
-	if p.again {
-		marker, _, _ := strings.Cut(body, "\n")
-		if id, err := p.github.FindReply(ctx, s.Post.Pull, remark.ID, marker); id != 0 || err != nil {
-			return err
-		}
-	}
-	_, err := p.github.Reply(ctx, s.Post.Pull, remark.ID, body)
-	return err
 }

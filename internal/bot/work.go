@@ -67,6 +67,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 	j.record(late, j.publisher.finish) // comment second
 	for j.publisher.failed != nil && github.ErrAway(j.publisher.failed) && late.Err() == nil {
 		engine.Wait(late, whileFinishing)
+		j.publisher.again = true
 		j.record(late, j.publisher.finish)
 	}
 	a.warn("removing hints", j.Heartbeat.ForgetHints(late, j.Journal.State().HintIDs()))
@@ -139,7 +140,9 @@ func (j *job) reportOn(ctx context.Context, result loop.Result) {
 	j.reportFile = file
 }
 
-// deliver opens the pull request of a run that is done and has none yet.
+// deliver opens the pull request of a run that is done and has none yet. Where GitHub does not open one, which is the
+// default for workflows of a new repository, the run is not done: it waits, and a sweep or someone's "continue" tries
+// again without a turn of an agent.
 func (j *job) deliver(ctx context.Context, result loop.Result) loop.Result {
 	s := j.Journal.State()
 	if result.Outcome != loop.Done || s.Post.Pull != 0 || s.Tip == "" || s.NoDiff() || j.Journal.Lost() != nil {

@@ -80,7 +80,7 @@ func TestAppAsksForWhatItUses(t *testing.T) {
 		if c.Self() != "helper[bot]" || c.kind != AppToken || c.TokenNote() != "" {
 			t.Errorf("%s, %s, %q", c.Self(), c.kind, c.TokenNote())
 		}
-		if id := must[int64](t)(c.PutCheckRun(t.Context(), s.ralphRun(1))); id == 0 {
+		if id := must[int64](t)(c.PutCheckRun(t.Context(), s.ralphRun(1), false)); id == 0 {
 			t.Error("an App may write check runs")
 		}
 	}
@@ -100,11 +100,11 @@ func TestAppThatWasGrantedLess(t *testing.T) {
 		t.Errorf("note: %q", note)
 	}
 	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
-	must[int64](t)(c.Comment(t.Context(), n, "hello"))
+	must[int64](t)(c.Comment(t.Context(), n, "hello", false))
 	if got := s.Comments(owner, name, n)[0].Author; got != "helper[bot]" {
 		t.Errorf("written as %s", got)
 	}
-	if id, err := c.PutCheckRun(t.Context(), s.ralphRun(1)); id != 0 || err != nil ||
+	if id, err := c.PutCheckRun(t.Context(), s.ralphRun(1), false); id != 0 || err != nil ||
 		!s.said("grant the App the permission checks: write") {
 		t.Errorf("%d, %v; said %q", id, err, s.log)
 	}

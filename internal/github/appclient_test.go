@@ -98,11 +98,11 @@ func TestScopedTokens(t *testing.T) {
 		t.Errorf("%v left, lacks %q", left, token.Lacks)
 	}
 	mine, other := s.client(as(token.Value)), s.client(as(token.Value), func(o *Options) { o.Repo = second })
-	must[int64](t)(mine.Comment(t.Context(), n, "hello"))
-	if _, err := other.Comment(t.Context(), m, "hello"); !ErrGone(err) {
+	must[int64](t)(mine.Comment(t.Context(), n, "hello", false))
+	if _, err := other.Comment(t.Context(), m, "hello", false); !ErrGone(err) {
 		t.Errorf("in another repository: %v", err)
 	}
-	if _, err := mine.PutCheckRun(t.Context(), s.ralphRun(1)); err != nil || !s.said("checks: write") {
+	if _, err := mine.PutCheckRun(t.Context(), s.ralphRun(1), false); err != nil || !s.said("checks: write") {
 		t.Errorf("a check run: %v, %q", err, s.log)
 	}
 	if err := a.Revoke(t.Context(), token); err != nil {
@@ -111,7 +111,7 @@ func TestScopedTokens(t *testing.T) {
 	if err := a.Revoke(t.Context(), token); err != nil {
 		t.Errorf("twice: %v", err)
 	}
-	if _, err := mine.Comment(t.Context(), n, "x"); !statusIs(err, 401) {
+	if _, err := mine.Comment(t.Context(), n, "x", false); !statusIs(err, 401) {
 		t.Errorf("with a revoked token: %v", err)
 	}
 	for want, err := range map[string]error{

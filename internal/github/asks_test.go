@@ -77,7 +77,6 @@ func asks(t *testing.T, p place) []ask {
 		{"Queued", func(_ *stage, c *Client, _ int) error { return errOf(c.Queued(ctx, "ralph")) }, nil},
 		{"FindPull", func(_ *stage, c *Client, _ int) error { return errOf(c.FindPull(ctx, "ralph/1")) }, nil},
 		{"FindComment", func(_ *stage, c *Client, _ int) error { return errOf(c.FindComment(ctx, p.issue, "c")) }, nil},
-		{"FindReply", func(_ *stage, c *Client, _ int) error { return errOf(c.FindReply(ctx, p.pull, p.first, "c")) }, nil},
 		{"LastEdited", func(_ *stage, c *Client, _ int) error { return errOf(c.LastEdited(ctx, p.issue)) }, nil},
 		{"LastEditor", func(_ *stage, c *Client, _ int) error {
 			all, err := c.Comments(ctx, p.issue)
@@ -99,12 +98,16 @@ func asks(t *testing.T, p place) []ask {
 			return c.React(ctx, event.Event{Issue: &event.Issue{Number: p.issue}, Comment: &event.Comment{ID: p.comment}},
 				"eyes")
 		}, func(s *stage, _ int) int { return len(s.Comments(owner, name, p.issue)[0].Reactions) }},
-		{"Comment", func(_ *stage, c *Client, k int) error { return errOf(c.Comment(ctx, p.issue, mark(k)+"\nhello")) },
+		{"Comment", func(_ *stage, c *Client, k int) error {
+			return errOf(c.Comment(ctx, p.issue, mark(k)+"\nhello", false))
+		},
 			func(s *stage, k int) int {
 				return count(s.Comments(owner, name, p.issue), func(c fake.Comment) bool { return strings.HasPrefix(c.Body, mark(k)) })
 			}},
 		{"EditComment", func(_ *stage, c *Client, _ int) error { return c.EditComment(ctx, p.comment, "edited") }, nil},
-		{"Reply", func(_ *stage, c *Client, k int) error { return errOf(c.Reply(ctx, p.pull, p.first, mark(k)+"\nhello")) },
+		{"Reply", func(_ *stage, c *Client, k int) error {
+			return errOf(c.Reply(ctx, p.pull, p.first, mark(k)+"\nhello", false))
+		},
 			func(s *stage, k int) int {
 				return count(s.ReviewComments(owner, name, p.pull), func(c fake.ReviewComment) bool { return strings.HasPrefix(c.Body, mark(k)) })
 			}},
@@ -135,7 +138,7 @@ func asks(t *testing.T, p place) []ask {
 		{"PutCheckRun", func(s *stage, c *Client, k int) error {
 			run := s.ralphRun(60)
 			run.ExternalID, run.Name = fmt.Sprint("run-", k), fmt.Sprint("ralph-", k)
-			return errOf(c.PutCheckRun(ctx, run))
+			return errOf(c.PutCheckRun(ctx, run, false))
 		}, func(s *stage, k int) int {
 			mine := func(r fake.CheckRun) bool { return r.ExternalID == fmt.Sprint("run-", k) }
 			double := func(r fake.CheckRun) bool { return mine(r) && len(r.Annotations) > 60 }

@@ -9,23 +9,18 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// CheckRun is what a run says on its commit.
+// CheckRun is what a run says on its commit at an end. It is never changed: of several of one name GitHub shows the
+// newest.
 type CheckRun struct {
-	ID         int64  // of one that exists and is changed; 0 makes one
 	Name       string // "ralph"
 	SHA        string // of the head
 	ExternalID string // the run's own name for it: unlike that of any other check run on the commit
 	URL        string // where the details are
-	// Conclusion is GitHub's word: success, failure, neutral, canceled, skipped, timed_out, action_required; empty while
-	// it continues.
-	Conclusion string
+	Conclusion string // GitHub's word: success, failure, neutral, cancelled, …
 	Title      string // one line
 	// Summary and Text are Markdown, made inert and redacted by the caller; each is cut to 65,535 bytes.
 	Summary, Text string
-	// Annotations are in an order that stays: after a crash it continues behind those that have arrived.
-	Annotations []Annotation
-	// Find looks first whether the commit has one with this name and external id, and changes it: after a crash.
-	Find bool
+	Annotations   []Annotation
 }
 
 // Annotation is a remark on lines of a file.
@@ -48,19 +43,35 @@ const (
 	mostDescription   = 140
 )
 
-// PutCheckRun writes the check run and returns its id. A personal token may not write check runs: then a commit status
-// says the same in one line. A job's token without checks: write is logged once; then, as after a status, the id is 0
-// and there is no error.
-func (c *Client) PutCheckRun(ctx context.Context, run CheckRun) (int64, error) {
+// PutCheckRun makes the check run and returns its id; again says that an earlier process may have made it. A personal
+// token may not write check runs: then a commit status says the same in one line. A job's token without checks: write
+// is logged once; then, as after a status, the id is 0 and there is no error.
+func (c *Client) PutCheckRun(ctx context.Context, run CheckRun, again bool) (id int64, err error) {
 	if c.dry("write the check run %s on %s: %s, %s", run.Name, short(run.SHA), run.Conclusion, run.Title) {
-		return run.ID, nil
+		return 0, nil
 	}
-	w := &checkRunWrite{Client: c, run: run, id: run.ID, notes: annotations(run.Annotations)}
 	if c.noChecks {
-		return 0, w.status(ctx)
+		return 0, c.status(ctx, run)
+	}
+	var rest []*github.CheckRunAnnotation // those that are to be added
+	next := func() []*github.CheckRunAnnotation {
+		some := rest[:min(annotationsInCall, len(rest))]
+		rest = rest[len(some):]
+		return some
 	}
 	doing := fmt.Sprintf("writing the check run %s on %s", run.Name, short(run.SHA))
-	err := w.begin(ctx)
+	err = c.post(ctx, again, func() error {
+		rest = annotations(run.Annotations)
+		made, _, err := c.api.Checks.CreateCheckRun(ctx, c.o.Repo.Owner, c.o.Repo.Name, github.CreateCheckRunOptions{
+			Name: run.Name, HeadSHA: run.SHA, DetailsURL: given(run.URL), ExternalID: given(run.ExternalID),
+			Status: github.String("completed"), Conclusion: &run.Conclusion, Output: run.output(next()),
+		})
+		id = made.GetID()
+		return err
+	}, func() (found bool, err error) {
+		id, err = c.findCheckRun(ctx, run)
+		return id != 0, err
+	})
 	if ErrForbidden(err) {
 		c.noChecks = true
 		help := "add `checks: write` to the workflow's permissions"
@@ -71,99 +82,30 @@ func (c *Client) PutCheckRun(ctx context.Context, run CheckRun) (int64, error) {
 			help = "grant the App the permission checks: write, and accept it for this installation"
 		}
 		c.logf("%v; %s", explain(doing, err), help)
-		return 0, w.status(ctx)
+		return 0, c.status(ctx, run)
 	}
-	for err == nil && w.arrived < len(w.notes) {
-		err = w.change(ctx)
+	for err == nil && len(rest) > 0 {
+		_, _, err = c.api.Checks.UpdateCheckRun(ctx, c.o.Repo.Owner, c.o.Repo.Name, id,
+			github.UpdateCheckRunOptions{Name: run.Name, Output: run.output(next())})
 	}
-	return w.id, explain(doing, err)
+	return id, explain(doing, err)
 }
 
-// checkRunWrite writes one check run.
-type checkRunWrite struct {
-	*Client
-	run     CheckRun
-	id      int64 // 0 until it is known
-	notes   []*github.CheckRunAnnotation
-	arrived int // how many of notes GitHub has
-}
-
-// next are the notes that the next call adds.
-func (w *checkRunWrite) next() []*github.CheckRunAnnotation {
-	rest := w.notes[min(w.arrived, len(w.notes)):]
-	return rest[:min(annotationsInCall, len(rest))]
-}
-
-// begin makes the check run, or changes the one that exists.
-func (w *checkRunWrite) begin(ctx context.Context) error {
-	if w.id == 0 && w.run.Find {
-		if _, err := w.find(ctx); err != nil {
-			return err
-		}
-	}
-	if w.id != 0 {
-		return w.change(ctx)
-	}
-	return w.post(ctx, func() error {
-		add := w.next()
-		status, conclusion := w.run.state()
-		made, _, err := w.api.Checks.CreateCheckRun(ctx, w.o.Repo.Owner, w.o.Repo.Name, github.CreateCheckRunOptions{
-			Name: w.run.Name, HeadSHA: w.run.SHA, DetailsURL: given(w.run.URL), ExternalID: given(w.run.ExternalID), Status: status,
-			Conclusion: conclusion, Output: w.run.output(add),
-		})
-		if err == nil {
-			w.id, w.arrived = made.GetID(), len(add)
-		}
-		return err
-	}, func() (bool, error) { return w.find(ctx) })
-}
-
-// change changes what the check run says and adds the next notes. GitHub adds, it does not replace: when an answer is
-// lost, it is asked how many there are before it is tried again.
-func (w *checkRunWrite) change(ctx context.Context) error {
-	add := w.next()
-	now := w.arrived + len(add)
-	err := w.post(ctx, func() error {
-		status, conclusion := w.run.state()
-		_, _, err := w.api.Checks.UpdateCheckRun(ctx, w.o.Repo.Owner, w.o.Repo.Name, w.id, github.UpdateCheckRunOptions{
-			Name: w.run.Name, DetailsURL: given(w.run.URL), ExternalID: given(w.run.ExternalID), Status: status,
-			Conclusion: conclusion, Output: w.run.output(add),
-		})
-		return err
-	}, func() (bool, error) {
-		read, _, err := w.api.Checks.GetCheckRun(ctx, w.o.Repo.Owner, w.o.Repo.Name, w.id)
-		return len(add) > 0 && read.GetOutput().GetAnnotationsCount() >= now, err
-	})
-	if err == nil {
-		w.arrived = now
-	}
-	return err
-}
-
-// find finds the check run with the name and the external id on the commit, and how many annotations it has.
-func (w *checkRunWrite) find(ctx context.Context) (bool, error) {
-	list, _, err := w.api.Checks.ListCheckRunsForRef(ctx, w.o.Repo.Owner, w.o.Repo.Name, w.run.SHA,
+// findCheckRun finds the check run with the name and the external id on the commit; 0: none exists.
+func (c *Client) findCheckRun(ctx context.Context, run CheckRun) (int64, error) {
+	list, _, err := c.api.Checks.ListCheckRunsForRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, run.SHA,
 		&github.ListCheckRunsOptions{
-			CheckName: &w.run.Name, Filter: github.String("all"), ListOptions: github.ListOptions{PerPage: 100},
+			CheckName: &run.Name, Filter: github.String("all"), ListOptions: github.ListOptions{PerPage: 100},
 		})
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	for _, one := range list.CheckRuns {
-		if one.GetExternalID() == w.run.ExternalID {
-			w.id, w.arrived = one.GetID(), one.GetOutput().GetAnnotationsCount()
-			return true, nil
+		if one.GetExternalID() == run.ExternalID {
+			return one.GetID(), nil
 		}
 	}
-	return false, nil
-}
-
-// state is GitHub's status and conclusion of a check run.
-func (run CheckRun) state() (status, conclusion *string) {
-	if run.Conclusion == "" {
-		return github.String("in_progress"), nil
-	}
-	return github.String("completed"), &run.Conclusion
+	return 0, nil
 }
 
 func (run CheckRun) output(notes []*github.CheckRunAnnotation) *github.CheckRunOutput {
@@ -201,18 +143,18 @@ func annotations(list []Annotation) []*github.CheckRunAnnotation {
 
 // status says as a commit status what a check run would; if the token cannot do that either, a line in the log says it,
 // and the run continues. Setting it twice is as setting it once: the last one of a name counts.
-func (w *checkRunWrite) status(ctx context.Context) error {
-	if !w.kind.personal() && w.kind != UnknownToken || w.noStatus {
+func (c *Client) status(ctx context.Context, run CheckRun) error {
+	if !c.kind.personal() && c.kind != UnknownToken || c.noStatus {
 		return nil
 	}
-	doing := fmt.Sprintf("setting the status %s of %s", w.run.Name, short(w.run.SHA))
-	_, _, err := w.api.Repositories.CreateStatus(ctx, w.o.Repo.Owner, w.o.Repo.Name, w.run.SHA, &github.RepoStatus{
-		State: github.String(statusOf(w.run.Conclusion)), TargetURL: given(w.run.URL), Context: &w.run.Name,
-		Description: given(safetext.ShortenBytes(oneLine(w.run.Title), mostDescription)),
+	doing := fmt.Sprintf("setting the status %s of %s", run.Name, short(run.SHA))
+	_, _, err := c.api.Repositories.CreateStatus(ctx, c.o.Repo.Owner, c.o.Repo.Name, run.SHA, &github.RepoStatus{
+		State: github.String(statusOf(run.Conclusion)), TargetURL: given(run.URL), Context: &run.Name,
+		Description: given(safetext.ShortenBytes(oneLine(run.Title), mostDescription)),
 	})
 	if ErrForbidden(err) || ErrGone(err) { // a classic token without the scope is answered with 404
-		w.noStatus = true
-		w.logf("%v; the commit does not show what ralph says of it", explain(doing, err))
+		c.noStatus = true
+		c.logf("%v; the commit does not show what ralph says of it", explain(doing, err))
 		return nil
 	}
 	return explain(doing, err)
@@ -222,8 +164,6 @@ func (w *checkRunWrite) status(ctx context.Context) error {
 // not block.
 func statusOf(conclusion string) string {
 	switch conclusion {
-	case "":
-		return "pending"
 	case "success", "neutral", "skipped":
 		return "success"
 	case "failure":

@@ -262,9 +262,14 @@ func (s *nullableTime) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &s.at)
 }
 
-// post makes something that must not be made twice. If GitHub does not answer, arrived tells whether it was made, before post
-// tries again; if that cannot be read either, nothing more is made: better none than two.
-func (c *Client) post(ctx context.Context, create func() error, arrived func() (bool, error)) error {
+// post makes something that must not be made twice. Where an earlier process may have made it, and where GitHub does not
+// answer, arrived says whether it was made; if that cannot be read either, nothing more is made: better none than two.
+func (c *Client) post(ctx context.Context, again bool, create func() error, arrived func() (bool, error)) error {
+	if again {
+		if there, err := arrived(); there || err != nil {
+			return err
+		}
+	}
 	for try := 1; ; try++ {
 		err := create()
 		if err == nil || !ErrAway(err) || try == maxTries {

@@ -190,7 +190,7 @@ func TestSecondaryLimitsWaitAMinute(t *testing.T) {
 	s := newStage(t)
 	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
 	s.Fail(fake.Fault{SecondaryLimit: true})
-	noError(t, errOf(s.client().Comment(t.Context(), n, "hello")))
+	noError(t, errOf(s.client().Comment(t.Context(), n, "hello", false)))
 	if len(s.slept) != 1 || s.slept[0].Seconds() != 60 || len(s.Comments(owner, name, n)) != 1 {
 		t.Errorf("waited %v; %d comments", s.slept, len(s.Comments(owner, name, n)))
 	}

@@ -35,10 +35,10 @@ func (s *stage) allOver(c *Client) {
 	ev := event.Event{Kind: event.Dispatched, Sender: event.Actor{Login: "alice"}, Ask: event.DispatchRequest{Issue: p.issue}}
 	for what, do := range map[string]func() error{
 		"gathering": func() error { _, _, err := c.Gather(ctx, ev); return err },
-		"comment":   func() error { return errOf(c.Comment(ctx, p.issue, "x")) },
+		"comment":   func() error { return errOf(c.Comment(ctx, p.issue, "x", false)) },
 		"graphql":   func() error { return errOf(c.Threads(ctx, p.pull)) },
-		"reply":     func() error { return errOf(c.Reply(ctx, p.pull, p.first, "x")) },
-		"check run": func() error { return errOf(c.PutCheckRun(ctx, s.ralphRun(1))) },
+		"reply":     func() error { return errOf(c.Reply(ctx, p.pull, p.first, "x", false)) },
+		"check run": func() error { return errOf(c.PutCheckRun(ctx, s.ralphRun(1), false)) },
 		"ci":        func() error { return errOf(c.Builds(ctx, s.sha)) },
 		"token":     func() error { return errOf(c.Token(ctx)) },
 		"file":      func() error { return errOf(c.WriteFileByPull(ctx, "w", "f.txt", []byte("x"), "Add f", "B")) },

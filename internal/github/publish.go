@@ -31,13 +31,13 @@ func (c *Client) React(ctx context.Context, ev event.Event, content string) erro
 }
 
 // Comment posts a comment and returns its id. The body's first line must be unlike any other comment's: when an answer
-// is lost, it tells whether the comment arrived.
-func (c *Client) Comment(ctx context.Context, number int, body string) (int64, error) {
+// is lost, it says whether the comment arrived; and so it does where an earlier process may have posted it, again.
+func (c *Client) Comment(ctx context.Context, number int, body string, again bool) (int64, error) {
 	if c.dry("comment on #%d:\n%s", number, body) {
 		return 0, nil
 	}
 	var id int64
-	err := c.post(ctx, func() error {
+	err := c.post(ctx, again, func() error {
 		posted, _, err := c.api.Issues.CreateComment(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, &github.IssueComment{Body: &body})
 		if err == nil {
 			c.self, id = posted.GetUser().GetLogin(), posted.GetID()

@@ -68,7 +68,7 @@ func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, erro
 		made = pull(opened)
 		return err
 	}
-	err := c.post(ctx, func() error {
+	err := c.post(ctx, false, func() error {
 		err := create()
 		if err != nil && p.Draft && strings.Contains(strings.ToLower(err.Error()), "draft pull requests are not supported") {
 			p.Draft = false // private repositories on some plans have no drafts

@@ -122,60 +122,34 @@ func (n threadNode) thread() Thread {
 	return t
 }
 
-// Reply answers in the thread that the comment to belongs to, and returns the reply's id. Like that of Comment, the
-// body's first line must be unlike any other reply's in the thread: when an answer is lost, it tells whether the reply
-// arrived.
-func (c *Client) Reply(ctx context.Context, pull int, to int64, body string) (int64, error) {
+// Reply answers in the thread that the comment to begins, and returns the reply's id. The body's first line, and again,
+// are as those of Comment. go-github knows only an older way to say it.
+func (c *Client) Reply(ctx context.Context, pull int, to int64, body string, again bool) (id int64, err error) {
 	if c.dry("reply to review comment %d of #%d:\n%s", to, pull, body) {
 		return 0, nil
 	}
-	var id int64
-	err := c.post(ctx, func() error {
-		posted, err := c.reply(ctx, pull, to, body)
-		if first := c.firstOf(ctx, to, err); first != 0 { // GitHub only replies to the first comment of a thread
-			to = first
-			posted, err = c.reply(ctx, pull, to, body)
+	path := fmt.Sprintf("repos/%s/%s/pulls/%d/comments/%d/replies", c.o.Repo.Owner, c.o.Repo.Name, pull, to)
+	err = c.post(ctx, again, func() error {
+		req, err := c.api.NewRequest(http.MethodPost, path, map[string]string{"body": body})
+		if err != nil {
+			return err
 		}
-		if err == nil {
+		posted := new(github.PullRequestComment)
+		if _, err = c.api.Do(ctx, req, posted); err == nil {
 			c.self, id = posted.GetUser().GetLogin(), posted.GetID()
 		}
 		return err
 	}, func() (found bool, err error) {
-		id, err = c.FindReply(ctx, pull, to, safetext.FirstLine(body))
+		id, err = c.findReply(ctx, pull, to, safetext.FirstLine(body))
 		return id != 0, err
 	})
 	return id, explain(fmt.Sprintf("replying to a review comment of #%d", pull), err)
 }
 
-// reply is one try. go-github knows only an older way to say it.
-func (c *Client) reply(ctx context.Context, pull int, to int64, body string) (*github.PullRequestComment, error) {
-	path := fmt.Sprintf("repos/%s/%s/pulls/%d/comments/%d/replies", c.o.Repo.Owner, c.o.Repo.Name, pull, to)
-	req, err := c.api.NewRequest(http.MethodPost, path, map[string]string{"body": body})
-	if err != nil {
-		return nil, err
-	}
-	posted := new(github.PullRequestComment)
-	_, err = c.api.Do(ctx, req, posted)
-	return posted, err
-}
-
-// firstOf is the first comment of the thread in which a comment that could not be replied to is a reply; 0 for every
-// other.
-func (c *Client) firstOf(ctx context.Context, id int64, err error) int64 {
-	if !ErrGone(err) {
-		return 0
-	}
-	one, _, err := c.api.PullRequests.GetComment(ctx, c.o.Repo.Owner, c.o.Repo.Name, id)
-	if err != nil {
-		return 0
-	}
-	return one.GetInReplyTo()
-}
-
-// FindReply finds ralph's own newest reply in the thread of the comment to that begins with the line; 0: none exists.
+// findReply finds ralph's own newest reply in the thread that the comment to begins, by its first line; 0: none exists.
 // Only the 100 newest comments of the pull request are examined. Others may write the same line: only the author
 // decides whose it is.
-func (c *Client) FindReply(ctx context.Context, pull int, to int64, line string) (int64, error) {
+func (c *Client) findReply(ctx context.Context, pull int, to int64, line string) (int64, error) {
 	self, err := c.whoami(ctx)
 	if err != nil {
 		return 0, err

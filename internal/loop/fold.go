@@ -255,10 +255,7 @@ func (p Post) with(q Post) Post {
 	p.Linked, p.Finished = p.Linked || q.Linked, p.Finished || q.Finished
 	p.Failure, p.NotifyComment = cmp.Or(q.Failure, p.Failure), cmp.Or(q.NotifyComment, p.NotifyComment)
 	p.Requested = cmp.Or(q.Requested, p.Requested)
-	if q.CheckRun != 0 {
-		p.CheckRun, p.CheckedSHA = q.CheckRun, q.CheckedSHA
-	}
-	p.Each = max(p.Each, q.Each)
+	p.Checked, p.Each = max(p.Checked, q.Checked), max(p.Each, q.Each)
 	p.Answered = slices.Concat(p.Answered, q.Answered)
 	return p
 }

@@ -204,9 +204,8 @@ type Post struct {
 	NotifyComment int64 `json:"told,omitempty"`
 	// Requested is the login of the requested reviewer of the newest outcome.
 	Requested string `json:"requested,omitempty"`
-	// CheckRun is the check run on CheckedSHA.
-	CheckRun   int64  `json:"check_run,omitempty"`
-	CheckedSHA string `json:"checked_sha,omitempty"`
+	// Checked is the number of the newest end that has a check run.
+	Checked int `json:"checked,omitempty"`
 	// Each is the newest iteration that has a comment of its own.
 	Each int `json:"each,omitempty"`
 	// Answered are the review comments that have an answer.
