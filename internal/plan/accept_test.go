@@ -177,11 +177,11 @@ func TestGivenStory(t *testing.T) {
 				"content The reviewFeedback of story X changed; put it back as it was."},
 		{Review, storyAt("X", false, NeedsReview, 1, ""), storyAt("X", true, Approved, 2, ""),
 			storyAt("A", false, NeedsReview, 0, ""),
-			"2.5 Review iteration made illegal transition on story X: passes false → true, and the story to review was A.\n" +
-				"2.5 Review iteration made illegal transition on story A: reviewCount unchanged, a review must increment it from " +
+			"2.5 Review iteration made illegal transition on story A: reviewCount unchanged, a review must increment it from " +
 				"0 to 1.\n" +
 				"2.5 Review iteration made illegal transition on story A: reviewStatus is needs_review, a review sets approved " +
 				"with passes=true, or changes_requested with reviewFeedback.\n" +
+				"2.5 Review iteration made illegal transition on story X: passes false → true, and the story to review was A.\n" +
 				"content The review changed notes of story X; a review changes nothing but the review fields and notes of its " +
 				"story."},
 	} {
@@ -202,8 +202,10 @@ func TestGivenStory(t *testing.T) {
 // TestReviewOfNothing: a review of a story that there is not is none.
 func TestReviewOfNothing(t *testing.T) {
 	p := agreed(Review)
-	for _, given := range []string{"", "Z"} {
-		want := "2.5 Review iteration made illegal transition on story " + given + ": there was no such story to review."
+	for given, want := range map[string]string{
+		"":  "2.5 Review iteration changed no story: reviewCount unchanged, and a review must increment that of one story.",
+		"Z": "2.5 Review iteration made illegal transition on story Z: there was no such story to review.",
+	} {
 		if got := told(Compare(p, p, given, Review, Rules{})); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q", got)
 		}

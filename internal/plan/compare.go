@@ -16,7 +16,7 @@ import (
 // bring in a cycle. story is the one that the iteration was given; any other's review fields are out of bounds, and
 // with SkipReview any other's passes.
 func Compare(before, after Plan, story string, m Mode, r Rules) []Violation {
-	c := comparison{transition{before: before.Snapshot(), after: after, rules: r, given: &story}, before, m}
+	c := comparison{transition{before: before.Snapshot(), after: after, rules: r, given: story}, before, m}
 	if r.SkipReview {
 		c.mode = Implement
 		c.withoutReviews()
@@ -57,12 +57,12 @@ func (c *comparison) withoutReviews() {
 			continue
 		}
 		for _, step := range was.stepsTo(s.standing()) {
-			if step.field == "passes" && s.Passes && s.ID == *c.given {
+			if step.field == "passes" && s.Passes && s.ID == c.given {
 				continue
 			}
 			c.found.add(transitionCheck, s.ID, step.field,
 				"Story %s had illegal transition: %s. Without reviews an iteration may set passes=true "+
-					"for the story that it was given, %s, and nothing else.", s.ID, step, *c.given)
+					"for the story that it was given, %s, and nothing else.", s.ID, step, c.given)
 		}
 	}
 }
@@ -153,8 +153,8 @@ func (c *comparison) text(was, is Story, moved map[string]bool) {
 
 // feedback checks that only the review, or the iteration that addresses it, changes a review's words.
 func (c *comparison) feedback(was, is Story) {
-	reviewed := c.mode == Review && is.ID == *c.given
-	again := c.mode == ReviewFix && is.ID == *c.given && was.ReviewStatus == ChangesRequested &&
+	reviewed := c.mode == Review && is.ID == c.given
+	again := c.mode == ReviewFix && is.ID == c.given && was.ReviewStatus == ChangesRequested &&
 		is.ReviewStatus == NeedsReview
 	if was.ReviewFeedback != is.ReviewFeedback && (c.rules.SkipReview || !reviewed && !again) {
 		c.fixed(is.ID, "reviewFeedback", "The reviewFeedback of story "+is.ID)
@@ -172,7 +172,7 @@ func (c *comparison) untouched(was, is Story) {
 		switch {
 		case !slices.Contains(storyKeys, key):
 			c.fixed(is.ID, safetext.Quoted(key), safetext.Quoted(key)+" of story "+is.ID)
-		case key == "acceptanceCriteria", key == "priority", key == "dependsOn", key == "notes" && is.ID != *c.given:
+		case key == "acceptanceCriteria", key == "priority", key == "dependsOn", key == "notes" && is.ID != c.given:
 			c.found.add(contentCheck, is.ID, key,
 				"The review changed %s of story %s; a review changes nothing but the review fields and notes of its story.",
 				key, is.ID)

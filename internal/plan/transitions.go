@@ -11,12 +11,29 @@ import (
 
 // Transitions says whether what changed against the snapshot is legal in the mode; nothing with SkipReview, and nothing
 // without a snapshot, which nil is. A snapshot does not hold feedback, nor which story the iteration was given: see
-// Compare.
+// Compare and Given.
 func Transitions(before Snapshot, after Plan, m Mode, r Rules) []Violation {
 	if r.SkipReview || before == nil {
 		return nil
 	}
-	return (&transition{before: before, after: after, rules: r}).violations(m)
+	t := transition{before: before, after: after, rules: r, given: Given(before, after, m)}
+	return t.violations(m)
+}
+
+// Given is the story that an iteration was for, as far as its plans show: the first whose review fields changed,
+// otherwise, in a review, the first that waits for one; empty without any.
+func Given(before Snapshot, after Plan, m Mode) string {
+	waits := ""
+	for _, s := range after.Stories {
+		was, known := before[s.ID]
+		switch {
+		case known && was != s.standing():
+			return s.ID
+		case m == Review && waits == "" && was.ReviewStatus == NeedsReview:
+			waits = s.ID
+		}
+	}
+	return waits
 }
 
 // transition is a change of a plan that is held against the table of legal changes (docs/plans.md).
@@ -24,7 +41,7 @@ type transition struct {
 	before Snapshot
 	after  Plan
 	rules  Rules
-	given  *string // the only story that may make a step; nil: no one knows which
+	given  string // the only story that may make a step
 	found  violations
 }
 
@@ -112,20 +129,12 @@ func (t *transition) handedIn(from ReviewStatus, illegal string) {
 			t.found.add(transitionCheck, s.ID, c.field, illegal, s.ID, c)
 		}
 	}
-	if t.given != nil {
-		for _, id := range handed {
-			if id != *t.given {
-				t.found.add(transitionCheck, id, "reviewStatus",
-					"Story %s was handed in for review, and the iteration was for story %s; "+
-						"set its reviewStatus back to %s. One story an iteration.", id, *t.given, from.shown())
-			}
+	for _, id := range handed {
+		if id != t.given {
+			t.found.add(transitionCheck, id, "reviewStatus",
+				"Story %s was handed in for review, and the iteration was for story %s; "+
+					"set its reviewStatus back to %s. One story an iteration.", id, t.given, from.shown())
 		}
-		return
-	}
-	for _, id := range handed[min(1, len(handed)):] {
-		t.found.add(transitionCheck, id, "reviewStatus",
-			"Stories %s were submitted for review in one iteration; must be only one. "+
-				"Set the reviewStatus of %s back to %s.", safetext.Listed(handed), id, from.shown())
 	}
 }
 
@@ -138,62 +147,27 @@ func (t *transition) cleared(s Story, from ReviewStatus) {
 	}
 }
 
-// review holds that one story was reviewed and nothing else changed.
+// review holds that the given story was reviewed and nothing else changed.
 func (t *transition) review() {
-	var changed []string
 	for _, s := range t.after.Stories {
 		was, known := t.before[s.ID]
+		steps := was.stepsTo(s.standing())
 		switch {
 		case !known:
 			t.illegalReview(s.ID, "", "a review adds no story")
-		case was != s.standing():
-			changed = append(changed, s.ID)
-		}
-	}
-	if t.given != nil {
-		t.reviewOf(*t.given, changed)
-		return
-	}
-	switch len(changed) {
-	case 0:
-		t.unreviewed()
-	case 1:
-		t.verdict(changed[0])
-	default:
-		for _, id := range changed {
-			t.illegalReview(id, "", fmt.Sprintf("the review fields of %s changed, and a review may change those of one story",
-				safetext.Listed(changed)))
-		}
-	}
-}
-
-// reviewOf is review of a story that is known.
-func (t *transition) reviewOf(given string, changed []string) {
-	for _, id := range changed {
-		if id != given {
-			steps := t.before[id].stepsTo(t.after.Story(id).standing())
-			t.illegalReview(id, steps[0].field, fmt.Sprintf("%s, and the story to review was %s", steps[0], given))
-		}
-	}
-	_, was := t.before[given]
-	switch is := t.after.Story(given) != nil; {
-	case was && is:
-		t.verdict(given)
-	case !was:
-		t.illegalReview(given, "", "there was no such story to review")
-	} // else gone says so
-}
-
-// unreviewed reports a review that changed nothing; it names the story that waits for one.
-func (t *transition) unreviewed() {
-	for _, s := range t.after.Stories {
-		if t.before[s.ID].ReviewStatus == NeedsReview {
+		case s.ID == t.given:
 			t.verdict(s.ID)
-			return
+		case len(steps) > 0:
+			t.illegalReview(s.ID, steps[0].field, fmt.Sprintf("%s, and the story to review was %s", steps[0], t.given))
 		}
 	}
-	t.found.add(transitionCheck, "", "reviewCount",
-		"Review iteration changed no story: reviewCount unchanged, and a review must increment that of one story.")
+	switch _, was := t.before[t.given]; {
+	case t.given == "":
+		t.found.add(transitionCheck, "", "reviewCount",
+			"Review iteration changed no story: reviewCount unchanged, and a review must increment that of one story.")
+	case !was:
+		t.illegalReview(t.given, "", "there was no such story to review")
+	}
 }
 
 // verdict holds what a review made of a story.

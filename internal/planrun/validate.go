@@ -131,36 +131,15 @@ func (v Validation) change(from string, rules plan.Rules) (Validated, error) {
 	}
 	out := Validated{Legal: true, Violations: []plan.Violation{}, name: v.After, Story: v.Story, Mode: v.Mode}
 	if out.Story == "" {
-		out.Story = changedStory(before, after, v.Mode, rules)
+		out.Story = plan.Given(before.Snapshot(), after, v.Mode)
 	}
 	out.Violations = append(out.Violations, plan.Compare(before, after, out.Story, v.Mode, rules)...)
-	if out.Story == "" && v.Mode == plan.Review { // there was nothing to review
-		out.Violations = append(out.Violations, plan.Transitions(before.Snapshot(), after, v.Mode, rules)...)
-	}
 	out.Legal = len(out.Violations) == 0
 	out.said = "legal in mode " + string(v.Mode)
 	if out.Story != "" {
 		out.said += " for " + out.Story
 	}
 	return out, nil
-}
-
-// changedStory is the story that an iteration was for, as far as its plans show: the first whose review fields changed,
-// otherwise the one that was next.
-func changedStory(before, after plan.Plan, m plan.Mode, rules plan.Rules) string {
-	was, is := before.Snapshot(), after.Snapshot()
-	for _, s := range before.Stories {
-		if now, there := is[s.ID]; there && now != was[s.ID] {
-			return s.ID
-		}
-	}
-	for _, s := range before.Stories {
-		if now := after.Story(s.ID); now != nil && now.ReviewFeedback != s.ReviewFeedback {
-			return s.ID
-		}
-	}
-	s, _ := before.Next(m, rules)
-	return s.ID
 }
 
 // malformed is what is wrong with a file that is no plan.
