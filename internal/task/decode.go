@@ -184,13 +184,13 @@ func keysOf(t reflect.Type) []string {
 
 func fieldOf(t reflect.Type, key string) int { return slices.Index(keysOf(t), key) }
 
-// node is one value of a YAML or JSON text, and where it stands.
+// node is one value of a text, and where it stands.
 type node struct {
 	kind      kind
 	text      string // of a scalar, as it is written, without its quotes
 	items     []*node
 	keys      []entry
-	line, col int // from 1; 0 when no one knows
+	line, col int // from 1
 }
 
 type entry struct {
@@ -213,8 +213,8 @@ const (
 // maxNesting bounds values in values. The form has eight levels; the parser of YAML needs the square of it in time.
 const maxNesting = 20
 
-// parseYAML reads the documents of a text that are not empty.
-func (s source) parseYAML(content string) ([]*node, error) {
+// parse reads the documents of a text in YAML, which JSON is too, that are not empty.
+func (s source) parse(content string) ([]*node, error) {
 	tokens := lexer.Tokenize(content)
 	if err := s.tooDeep(tokens); err != nil {
 		return nil, err
@@ -349,6 +349,7 @@ func called(n ast.Node) string {
 type source struct {
 	name       string
 	lineOffset int
+	unplaced   bool // no one sees it as it is here
 }
 
 // mostProblems is how many mistakes one error lists.
@@ -358,7 +359,7 @@ const mostProblems = 10
 func (s source) at(line, col int, format string, args ...any) error {
 	said := fmt.Sprintf(format, args...)
 	switch {
-	case line <= 0:
+	case line <= 0 || s.unplaced:
 		return fmt.Errorf("%s: %s", s.name, said)
 	case col <= 0:
 		return fmt.Errorf("%s, line %d: %s", s.name, line+s.lineOffset, said)

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path"
 	"reflect"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -44,9 +42,9 @@ func (f Form) task() Task {
 const maxFile = 64 << 10
 
 // ParseCompletion reads a completion alone: YAML or JSON, its keys at the top or under "completion". name is how it is
-// called in errors.
+// called in errors, which name no line: it may have been put together of several files.
 func ParseCompletion(name string, content []byte) (*Completion, error) {
-	s := source{name: name}
+	s := source{name: name, unplaced: true}
 	text, err := s.readable(content)
 	if err != nil {
 		return nil, err
@@ -186,45 +184,6 @@ func (s source) one(text, key string) (*node, error) {
 func (s source) several(found []*node, called string) error {
 	return s.at(found[1].line, found[1].col,
 		"here begins the second of %d %s; one file holds one task: split it into a file each", len(found), called)
-}
-
-// parse reads JSON as JSON and everything else as YAML.
-func (s source) parse(text string) ([]*node, error) {
-	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") && json.Valid([]byte(trimmed)) {
-		decoder := json.NewDecoder(strings.NewReader(trimmed))
-		decoder.UseNumber()
-		var value any
-		if err := decoder.Decode(&value); err != nil {
-			return nil, s.at(0, 0, "this is not JSON: %v", err)
-		}
-		return []*node{ofJSON(value)}, nil
-	}
-	return s.parseYAML(text)
-}
-
-// ofJSON makes nodes of a JSON value. No one knows where they stand: it may have been put together of several files.
-func ofJSON(value any) *node {
-	switch v := value.(type) {
-	case string:
-		return &node{kind: aText, text: v}
-	case json.Number:
-		return &node{kind: aNumber, text: v.String()}
-	case bool:
-		return &node{kind: aTruth, text: fmt.Sprint(v)}
-	case []any:
-		n := &node{kind: aList}
-		for _, item := range v {
-			n.items = append(n.items, ofJSON(item))
-		}
-		return n
-	case map[string]any:
-		n := &node{kind: anObject}
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			n.keys = append(n.keys, entry{name: key, value: ofJSON(v[key])})
-		}
-		return n
-	}
-	return &node{kind: nothing}
 }
 
 // frontMatter parts the YAML between two lines of dashes from the text below it.
