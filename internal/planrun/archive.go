@@ -22,7 +22,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/report/status"
 	"github.com/ralph-loop/ralph/internal/safetext"
-	"github.com/ralph-loop/ralph/internal/session"
 )
 
 // ArchiveDir is the directory of archived plans, next to the plan's own directory.
@@ -138,28 +137,15 @@ func noProgress(content string) bool {
 
 // committable reports whether there is a clone. Its error says why a part of it cannot be committed.
 func (p *Plans) committable(ctx context.Context) (inClone bool, err error) {
-	clone, ok := git.Beside(
-		ctx, p.Dir, proc.Environment(p.Parent, slices.Concat(proc.Allowed, session.ScmKnows)), p.Secrets(),
-	)
+	clone, ok := git.Beside(ctx, p.Dir, proc.Environment(p.Parent, proc.Allowed), nil)
 	if !ok {
 		return false, nil
 	}
 	_, merging, err := clone.Run(ctx, []string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"})
-	if err != nil || merging {
-		return true, errors.Join(
-			err,
-			invalid.Errorf("a merge is in progress in %s, and git would commit all of it; finish it first", p.Dir),
-		)
+	if err == nil && merging {
+		err = invalid.Errorf("a merge is in progress in %s, and git would commit all of it; finish it first", p.Dir)
 	}
-	if _, known, err := clone.Run(ctx, []string{"var", "GIT_COMMITTER_IDENT"}); err != nil || !known {
-		return true, errors.Join(
-			err,
-			invalid.Errorf(
-				"git does not know who commits: run git config user.name NAME and git config user.email ADDRESS",
-			),
-		)
-	}
-	return true, nil
+	return true, err
 }
 
 var started = regex.Lazy(`(?m)^Started: *(\d{4}-\d{2}-\d{2})\b`)
