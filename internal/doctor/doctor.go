@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -41,7 +42,7 @@ type Diagnosis struct {
 	Sandbox    SandboxState   `json:"sandbox"`            // what agents and checks would be kept in
 	Gateway    []GatewayState `json:"gateway"`            // whether each agent that is here would have its key
 	RunChecks
-	Kept StoredData `json:"kept"` // for clones, outside of them
+	Kept []string `json:"kept"` // the directories that hold what is kept for clones, outside of them
 	// Command and Review are the command lines that a turn and a review run, quoted as for a shell.
 	Command string `json:"command_line,omitempty"`
 	Review  string `json:"reviewer_command_line,omitempty"`
@@ -173,6 +174,22 @@ func held(ctx context.Context, run *engine.Run) SandboxState {
 		return SandboxState{Advice: err.Error()}
 	}
 	return SandboxState{Mode: mode, Says: strings.TrimPrefix(says, "sandbox: ")}
+}
+
+// keptFor are the directories in which clones have a place that is not deleted with them: for the system, by the
+// environment.
+func keptFor(system string, env []string) []string {
+	roots, dirs := []string{engine.CacheDir(system, env)}, []string{}
+	if state, err := session.StateDir(system, env); err == nil {
+		roots = append(roots, state)
+	}
+	for _, root := range roots {
+		dir := filepath.Join(root, "ralph", "clones")
+		if entries, _ := os.ReadDir(dir); root != "" && len(entries) > 0 && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // known is what was found out about an agent already, or is now.

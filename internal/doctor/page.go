@@ -122,7 +122,8 @@ func (d *Diagnosis) rows() []row {
 			rows = append(rows, agentRow(f, true))
 		}
 	}
-	return slices.Concat(rows, d.Sandbox.row(), d.gatewayRows(), pricesRow(time.Now()), d.checkRows(), d.Kept.row())
+	return slices.Concat(rows, d.Sandbox.row(), d.gatewayRows(), pricesRow(time.Now()), d.checkRows(),
+		d.keptRow())
 }
 
 // row is what holds; settings that are wrong say nothing of it.
@@ -163,6 +164,14 @@ func (d *Diagnosis) gatewayRows() (rows []row) {
 		rows = append(rows, row{"gateway", absent, "not used: " + strings.Join(not, "; ")})
 	}
 	return rows
+}
+
+// keptRow is where the data of clones is.
+func (d *Diagnosis) keptRow() []row {
+	if len(d.Kept) == 0 {
+		return []row{{"clones", absent, "nothing is kept for any"}}
+	}
+	return []row{{"clones", good, "their data is in " + strings.Join(d.Kept, " and ")}}
 }
 
 func (d *Diagnosis) settingsRows() []row {
@@ -262,16 +271,4 @@ func (d *Doctor) GitHubText(out GitHubDiagnosis) string {
 		page.WriteString("\nTo do: " + out.Todo + "\n")
 	}
 	return page.String()
-}
-
-// row is the data of clones in one line.
-func (k StoredData) row() []row {
-	if len(k.Dirs) == 0 {
-		return []row{{"clones", absent, "nothing is kept for any"}}
-	}
-	text := fmt.Sprintf("data of %s, in %s", safetext.Counted(k.Clones, "clone", "clones"), strings.Join(k.Dirs, " and "))
-	if len(k.Gone) > 0 {
-		text += "; of clones that are gone, to be removed: " + safetext.FirstN(k.Gone, 5)
-	}
-	return []row{{"clones", good, text}}
 }
