@@ -124,25 +124,6 @@ func (c *Verify) fallBack(s subject, why string) loop.Verdict {
 	return r
 }
 
-// LastObject is the JSON object with a key with which a text ends, a code fence around it or not; empty when it does
-// not end so.
-func LastObject(text, key string) string {
-	text = strings.TrimSpace(text)
-	text = strings.TrimSpace(strings.TrimSuffix(text, "```"))
-	if !strings.HasSuffix(text, "}") {
-		return ""
-	}
-	for i := strings.LastIndex(text, "{"); i >= 0; i = strings.LastIndex(text[:i], "{") {
-		var object map[string]json.RawMessage
-		if json.Unmarshal([]byte(text[i:]), &object) == nil {
-			if _, ok := object[key]; ok {
-				return text[i:]
-			}
-		}
-	}
-	return ""
-}
-
 const (
 	outputRunes = 5000     // of the output that a model sees
 	diffBytes   = 20 << 10 // of the change
@@ -213,7 +194,7 @@ const SemanticSchema = `{"type":"object","additionalProperties":false,"required"
 func readAnswer(t loop.Turn) (verified bool, reason string, ok bool) {
 	raw := t.Structured
 	if raw == "" {
-		raw = LastObject(t.Text, "verified")
+		raw = safetext.LastObject(t.Text, "verified")
 	}
 	var answer struct {
 		Verified *bool  `json:"verified"`

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -257,7 +256,7 @@ func readPlanAnswer(t loop.Turn, redact func(string) string) (planAnswer, []stri
 	}
 	said = redact(said)
 	a := planAnswer{raw: said}
-	object := cmp.Or(check.LastObject(said, "tasks"), check.LastObject(said, "questions"))
+	object := cmp.Or(safetext.LastObject(said, "tasks"), safetext.LastObject(said, "questions"))
 	if object == "" {
 		problem := "the answer holds no JSON object with the key tasks"
 		if len(t.Text) >= loop.TextBytes-4 {

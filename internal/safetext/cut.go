@@ -1,6 +1,7 @@
 package safetext
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
@@ -144,4 +145,23 @@ func (b Border) Around(text string) string {
 		text = strings.ReplaceAll(text, string(b), "(the border)")
 	}
 	return "--- begin " + string(b) + " ---\n" + strings.TrimRight(text, "\n") + "\n--- end " + string(b) + " ---"
+}
+
+// LastObject is the JSON object with a key with which a text ends, a code fence around it or not; empty when it does
+// not end so.
+func LastObject(text, key string) string {
+	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(strings.TrimSuffix(text, "```"))
+	if !strings.HasSuffix(text, "}") {
+		return ""
+	}
+	for i := strings.LastIndex(text, "{"); i >= 0; i = strings.LastIndex(text[:i], "{") {
+		var object map[string]json.RawMessage
+		if json.Unmarshal([]byte(text[i:]), &object) == nil {
+			if _, ok := object[key]; ok {
+				return text[i:]
+			}
+		}
+	}
+	return ""
 }

@@ -73,34 +73,23 @@ func Spoken(it *loop.Iteration) string {
 // verdictInWords is a text whose end, where that is a reviewer's JSON object, is its reasons. What is no such object
 // stays.
 func verdictInWords(text string) string {
-	body := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "```"))
-	if !strings.HasSuffix(body, "}") {
+	object := safetext.LastObject(text, "verdict")
+	var a struct {
+		Verdict string `json:"verdict"`
+		Summary string `json:"summary"`
+		Issues  []struct {
+			File    string `json:"file"`
+			Line    int    `json:"line"`
+			Problem string `json:"problem"`
+		} `json:"issues"`
+	}
+	if json.Unmarshal([]byte(object), &a) != nil || a.Verdict == "" {
 		return text
 	}
-	for i := strings.LastIndex(body, "{"); i >= 0; i = strings.LastIndex(body[:i], "{") {
-		var a struct {
-			Verdict string `json:"verdict"`
-			Summary string `json:"summary"`
-			Issues  []struct {
-				File    string `json:"file"`
-				Line    int    `json:"line"`
-				Problem string `json:"problem"`
-			} `json:"issues"`
-		}
-		if json.Unmarshal([]byte(body[i:]), &a) != nil || a.Verdict == "" {
-			continue
-		}
-		lines := []string{safetext.OneLine(a.Summary)}
-		for _, issue := range a.Issues {
-			where := issue.File
-			if where != "" && issue.Line > 0 {
-				where += fmt.Sprintf(":%d", issue.Line)
-			}
-			lines = append(lines, JoinedBy(": ", where, safetext.OneLine(issue.Problem)))
-		}
-		before := strings.TrimSpace(strings.TrimSuffix(
-			strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(body[:i]), "```json")), "```"))
-		return strings.TrimSpace(before + "\n" + strings.TrimSpace(strings.Join(lines, "\n")))
+	before := strings.TrimSpace(text[:strings.LastIndex(text, object)])
+	lines := []string{strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(before, "```json"), "```")), safetext.OneLine(a.Summary)}
+	for _, issue := range a.Issues {
+		lines = append(lines, JoinedBy(": ", Place(loop.Finding{File: issue.File, Line: issue.Line}), safetext.OneLine(issue.Problem)))
 	}
-	return text
+	return JoinedBy("\n", lines...)
 }
