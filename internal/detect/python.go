@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -69,7 +68,8 @@ var (
 	toxSection    = lazy(`(?m)^\[tox:tox\]`)
 	pytestSection = lazy(`(?m)^\[tool:pytest\]`)
 	mypySection   = lazy(`(?m)^\[mypy\]`)
-	asksForPytest = lazy(`(?mi)^\s*pytest\s*([\[<>=!~;,#@ ]|$)`)
+	// asksForPytest matches a line that has pytest for a dependency: at its beginning, or as a text or a key of TOML.
+	asksForPytest = lazy(`(?mi)^(?:[^#\n]*["'{])?\s*pytest\s*(?:["'\[<>=!~;,#@ ]|$)`)
 )
 
 // install finds out who keeps the environment, and how it is made.
@@ -132,42 +132,12 @@ func (p *python) python() string {
 
 // pytest is what shows that pytest tests; "" nothing.
 func (p *python) pytest() (named string) {
-	if names(p.project, 0) {
-		named = "pyproject.toml names pytest"
-	}
-	for _, name := range append([]string{"setup.cfg", "Pipfile"}, requirements...) {
+	for _, name := range append([]string{"pyproject.toml", "setup.cfg", "Pipfile"}, requirements...) {
 		named = cmp.Or(named, p.files.says(name, asksForPytest, "names pytest"))
 	}
 	return cmp.Or(p.files.there("pytest.ini", ".pytest.ini", "conftest.py"),
 		p.project.shows("pyproject.toml", "tool.pytest"),
 		p.files.says("setup.cfg", pytestSection, "has a section tool:pytest"), named)
-}
-
-const maxDepth = 10 // of what is searched
-
-// names reports whether pytest is a key, or a text asks for it as a dependency, anywhere in a value.
-func names(value any, depth int) bool {
-	if depth > maxDepth {
-		return false
-	}
-	switch v := value.(type) {
-	case table:
-		return names(map[string]any(v), depth)
-	case map[string]any:
-		if _, ok := v["pytest"]; ok {
-			return true
-		}
-		for _, inner := range v {
-			if names(inner, depth+1) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(v, func(inner any) bool { return names(inner, depth+1) })
-	case string:
-		return len(v) < 200 && !bytes.ContainsRune([]byte(v), '\n') && asksForPytest.MatchString(v)
-	}
-	return false
 }
 
 // Environments are the names under which people keep a virtual environment beside their project.
