@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"runtime"
 	"strings"
@@ -13,18 +14,7 @@ import (
 
 // unmet is the first expectation that does not hold, in the order in which they are examined; empty: all hold.
 func (c *Command) unmet(o ending) string {
-	for _, look := range []func(ending) string{
-		c.exit,
-		c.contains,
-		c.notContains,
-		c.reported,
-		c.tested,
-	} {
-		if no := look(o); no != "" {
-			return no
-		}
-	}
-	return ""
+	return cmp.Or(c.exit(o), c.printed(o), c.reported(o), c.tested(o))
 }
 
 func (c *Command) exit(o ending) string {
@@ -37,16 +27,12 @@ func (c *Command) exit(o ending) string {
 	return c.reason(o.Result)
 }
 
-func (c *Command) contains(o ending) string {
+func (c *Command) printed(o ending) string {
 	for _, s := range c.Expect.Contains {
 		if !o.seen.has(s) {
 			return fmt.Sprintf("its output does not contain %q, which is expected", safetext.Shorten(s, 120))
 		}
 	}
-	return ""
-}
-
-func (c *Command) notContains(o ending) string {
 	for _, s := range c.Expect.NotContains {
 		if o.seen.has(s) {
 			return fmt.Sprintf("its output contains %q, which it must not", safetext.Shorten(s, 120))

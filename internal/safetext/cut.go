@@ -3,6 +3,7 @@ package safetext
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,6 +34,11 @@ func ShortenBytes(s string, most int) string {
 		return s
 	}
 	return FirstBytes(s, most-len(ellipsis)) + ellipsis
+}
+
+// Quoted shows what was found: quoted, on one line, at most 60 characters.
+func Quoted(s string) string {
+	return strconv.Quote(Shorten(s, 61))
 }
 
 // FirstRunes is the beginning of a text, at most most characters of it.

@@ -1,6 +1,7 @@
 package safetext
 
 import (
+	"cmp"
 	"strings"
 )
 
@@ -275,20 +276,15 @@ func (m *markup) image() {
 			return
 		}
 	}
-	if strings.HasPrefix(rest, "[") {
-		if last, ok := m.close[end+1]; ok {
-			name := m.in[end+2 : last]
-			if m.refs[refName(name)] || name == "" && m.refs[refName(label)] {
-				m.take(last+1-m.at, "![]")
-				return
-			}
-		}
-	}
-	if m.refs[refName(label)] {
+	last, named := m.close[end+1]
+	switch {
+	case named && strings.HasPrefix(rest, "[") && m.refs[refName(cmp.Or(m.in[end+2:last], label))]:
+		m.take(last+1-m.at, "![]")
+	case m.refs[refName(label)]:
 		m.take(end+1-m.at, "![]")
-		return
+	default:
+		m.keep(1)
 	}
-	m.keep(1)
 }
 
 // link drops a link that has no text: there is nothing to see of it.

@@ -75,14 +75,6 @@ func List(words []string, last string) string {
 	return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
 }
 
-// Quoted shows what was found: quoted, on one line, at most 60 characters.
-func Quoted(s string) string {
-	if runes := []rune(s); len(runes) > 60 {
-		s = string(runes[:60]) + "…"
-	}
-	return strconv.Quote(s)
-}
-
 // Listed is "a, b and c".
 func Listed[T ~string](words []T) string {
 	return And(Map(words, func(w T) string { return string(w) }))
