@@ -77,10 +77,11 @@ func outcome(word string) byte {
 
 // namedBy matches the lines by which runners name one test: the group "name", and the group "how" that outcome reads.
 var namedBy = regex.SetOf(
-	lazy(`^(?P<name>\S+::.+?) (?P<how>PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR)\b`),          // pytest -v
-	lazy(`^(?P<how>PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR) (?P<name>\S+::.+?)(?: - .*)?$`), // pytest -rA
-	lazy(`^test (?P<name>.+?) \.\.\. (?P<how>ok|FAILED|ignored)\b`),                         // cargo test
-	lazy(`^ +(?P<how>PASS|FAIL|SKIP) \[ *[\d.]+s\] (?:\(.*?\) )?(?P<name>.+)$`),             // cargo-nextest
+	lazy(`^(?P<name>\S+::.+?) (?P<how>PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR)\b`),                                // pytest -v
+	lazy(`^(?P<how>PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR) (?P<name>\S+::.+?)(?: - .*)?$`),                       // pytest -rA
+	lazy(`^(?P<name>\w+ \([\w.]+\)) \.\.\. (?P<how>ok|FAIL|ERROR|skipped|expected failure|unexpected success)\b`), // unittest -v
+	lazy(`^test (?P<name>.+?) \.\.\. (?P<how>ok|FAILED|ignored)\b`),                                               // cargo test
+	lazy(`^ +(?P<how>PASS|FAIL|SKIP) \[ *[\d.]+s\] (?:\(.*?\) )?(?P<name>.+)$`),                                   // cargo-nextest
 	lazy(`^ *\d+/\d+ Test +#\d+: (?P<name>\S+) \.+ *(?P<how>Passed|\*\*\*Failed|\*\*\*Skipped|\*\*\*Not Run)`),
 	lazy(`^  (?P<how>Passed|Failed|Skipped) (?P<name>[\w.+]+(?:\(.*\))?)(?: \[.*\])?$`), // dotnet test
 	lazy(`^(?P<name>[\w.$]+(?: > .+?)+) (?P<how>PASSED|FAILED|SKIPPED)$`),               // gradle
@@ -92,7 +93,6 @@ var namedBy = regex.SetOf(
 var (
 	namedGo      = lazy(`^ *--- (PASS|FAIL|SKIP): (\S+)`)
 	namedPackage = lazy(`^(?:ok  |FAIL)\t(\S+)`)
-	namedUnit    = lazy(`^(\w+ \([\w.]+\)) \.\.\. (ok|FAIL|ERROR|skipped|expected failure|unexpected success)\b`)
 	namedDoc     = lazy(`^.* \.\.\. (ok|FAIL|ERROR|skipped|expected failure|unexpected success)\b`)
 	namedUnitTop = lazy(`^\w+ \([\w.]+\)$`)
 	namedTAP     = lazy(`^ *(not )?ok \d+(?: -)?(?: ([^#\s].*?))?(?:\s+# ((?i)skip|todo)\b.*)?$`)
@@ -117,13 +117,9 @@ func (n *testNames) line(s string) {
 		}
 	case strings.HasPrefix(s, `{"`):
 		n.event(s)
-	case strings.Contains(s, " ... "):
-		if m := namedUnit.FindStringSubmatch(s); m != nil {
-			n.add(m[1], outcome(m[2]))
-		} else if m := namedDoc.FindStringSubmatch(s); m != nil && namedUnitTop.MatchString(before) {
+	case strings.Contains(s, " ... ") && namedUnitTop.MatchString(before):
+		if m := namedDoc.FindStringSubmatch(s); m != nil {
 			n.add(before, outcome(m[1]))
-		} else {
-			n.plain(s)
 		}
 	case strings.Contains(s, "ok "):
 		if m := namedTAP.FindStringSubmatch(s); m != nil {

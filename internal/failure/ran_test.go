@@ -44,12 +44,14 @@ func (t Tests) words() string {
 func ran(t testing.TB) map[string]string { return archive.Files(t, "testdata/ran/*.txtar") }
 
 // TestRan has a row for each file of testdata/ran: the first line says what the rest means, and whether a tool really
-// printed it.
+// printed it. How an output is cut into writes, and how often its count is asked, changes nothing. What a tool really
+// printed ends with its failures exactly when there were some.
 func TestRan(t *testing.T) {
 	files := ran(t)
 	if len(files) < 90 {
 		t.Fatalf("%d files", len(files))
 	}
+	random := rand.New(rand.NewPCG(1, 2))
 	for file, content := range files {
 		t.Run(file, func(t *testing.T) {
 			head, output, _ := strings.Cut(content, "\n")
@@ -70,6 +72,20 @@ func TestRan(t *testing.T) {
 			if got != want {
 				t.Errorf("read: %s\nwant: %s", got, want)
 			}
+			c := NewTestCounter()
+			for rest := output; rest != ""; {
+				n := min(len(rest), 1+random.IntN(40))
+				_, _ = io.WriteString(c, rest[:n])
+				rest = rest[n:]
+			}
+			for range 2 {
+				if got := c.Tests().words(); got != want {
+					t.Errorf("in pieces: %s\nwant: %s", got, want)
+				}
+			}
+			if got := c.Tests(); source != "written by hand" && (got.Failed > 0) != (got.Closing > 0) {
+				t.Errorf("%d failed, %d at its end", got.Failed, got.Closing)
+			}
 		})
 	}
 }
@@ -83,26 +99,6 @@ func TestEveryRunnerHasItsFour(t *testing.T) {
 			if !strings.Contains(names, "\n"+runner+"/"+row) {
 				t.Errorf("%s has no file for %q", runner, row)
 			}
-		}
-	}
-}
-
-// TestCounterReadsInPieces: how the output is cut into writes changes nothing.
-func TestCounterReadsInPieces(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for file, content := range ran(t) {
-		_, output, _ := strings.Cut(content, "\n")
-		c := NewTestCounter()
-		for rest := output; rest != ""; {
-			n := min(len(rest), 1+random.IntN(40))
-			_, _ = io.WriteString(c, rest[:n])
-			rest = rest[n:]
-		}
-		if got, want := c.Tests().words(), Ran(output).words(); got != want {
-			t.Errorf("%s in pieces: %s, whole: %s", file, got, want)
-		}
-		if again := c.Tests().words(); again != Ran(output).words() {
-			t.Errorf("%s asked twice: %s", file, again)
 		}
 	}
 }
@@ -194,19 +190,6 @@ func TestClosing(t *testing.T) {
 	} {
 		if got := Ran(tt.output).Closing; got != tt.want {
 			t.Errorf("%s: %d, want %d", name, got, tt.want)
-		}
-	}
-}
-
-// TestClosingOfRecordings: what tools really printed ends with its failures exactly when there were some.
-func TestClosingOfRecordings(t *testing.T) {
-	for file, content := range ran(t) {
-		head, output, _ := strings.Cut(content, "\n")
-		if strings.Contains(head, "written by hand") {
-			continue
-		}
-		if got := Ran(output); (got.Failed > 0) != (got.Closing > 0) {
-			t.Errorf("%s: %d failed, %d at its end", file, got.Failed, got.Closing)
 		}
 	}
 }
