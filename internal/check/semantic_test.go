@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -17,7 +16,8 @@ import (
 
 var asks = task.Verification{CheckFor: task.Questions{"tokens expire"}, Model: "haiku"}
 
-// TestSemanticAnswers: only what a model plainly says counts, where it was asked to say it.
+// TestSemanticAnswers: only what a model plainly says counts, where it was asked to say it. For anything else it is asked
+// again, as often as it may, and every question is paid.
 func TestSemanticAnswers(t *testing.T) {
 	const unread = "the model's answer does not end with VERIFIED or NOT_VERIFIED, which verifies nothing: "
 	text := func(s string) loop.Turn { return loop.Turn{Class: loop.OK, Text: s} }
@@ -49,9 +49,14 @@ func TestSemanticAnswers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := verifier(t, task.Semantic, asks)
+			tt.turn.Usage = loop.Usage{Input: 7}
 			c.Ask = func(context.Context, string, string) (loop.Turn, error) { return tt.turn, nil }
-			if v := verdictOf(t, c, promised("AUTH_DONE VERIFIED: by me")); v.Pass != tt.pass || v.Reason != tt.reason {
+			v := verdictOf(t, c, promised("AUTH_DONE VERIFIED: by me"))
+			if v.Pass != tt.pass || v.Reason != tt.reason {
 				t.Errorf("%v %q, want %v %q", v.Pass, v.Reason, tt.pass, tt.reason)
+			}
+			if want := map[bool]int64{true: 3 * 7, false: 7}[strings.HasPrefix(tt.reason, unread)]; v.Usage.Input != want {
+				t.Errorf("it has spent %d, want %d", v.Usage.Input, want)
 			}
 		})
 	}
@@ -172,42 +177,6 @@ func TestSemanticWithoutItsDiff(t *testing.T) {
 	}
 }
 
-// TestSchemas: OpenAI takes no schema with a property that has no type or may be left out.
-func TestSchemas(t *testing.T) {
-	for name, schema := range map[string]string{"review": ReviewSchema, "promised": PromisedSchema,
-		"semantic": SemanticSchema, "accepting": AcceptingSchema(PromisedSchema)} {
-		var whole map[string]any
-		if err := json.Unmarshal([]byte(schema), &whole); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		strict(t, name, whole)
-	}
-	if !strings.Contains(PromisedSchema, `"promise"`) || strings.Contains(ReviewSchema, `"promise"`) ||
-		!strings.Contains(AcceptingSchema(ReviewSchema), `"accepts"`) {
-		t.Error("which schema asks for a promise, or to accept?")
-	}
-}
-
-func strict(t *testing.T, name string, of map[string]any) {
-	if of["type"] == nil {
-		t.Errorf("%s has no type", name)
-	}
-	if items, ok := of["items"].(map[string]any); ok {
-		strict(t, name+"[]", items)
-	}
-	properties, ok := of["properties"].(map[string]any)
-	if !ok {
-		return
-	}
-	if required, _ := of["required"].([]any); of["additionalProperties"] != false || len(required) != len(properties) {
-		t.Errorf("%s: %d of %d properties are required, more are allowed: %v", name, len(required), len(properties),
-			of["additionalProperties"])
-	}
-	for key, property := range properties {
-		strict(t, name+"."+key, property.(map[string]any))
-	}
-}
-
 // TestSemanticOnAllWords: negative patterns are looked for in all that was said in the turn, and a model sees what
 // there is room for beside the last words.
 func TestSemanticOnAllWords(t *testing.T) {
@@ -259,34 +228,6 @@ func TestSemanticOnAllWords(t *testing.T) {
 			}
 			if v := verdictOf(t, c, turn(last, tt.words)); v.Pass != tt.pass || v.Reason != tt.reason {
 				t.Errorf("%v %q, want %v %q", v.Pass, v.Reason, tt.pass, tt.reason)
-			}
-		})
-	}
-}
-
-// TestSemanticAskedAgain: a model whose answer cannot be read is asked again, as often as it may, and every question is
-// paid.
-func TestSemanticAskedAgain(t *testing.T) {
-	for _, tt := range []struct {
-		name    string
-		answers []string
-		asked   int
-		pass    bool
-	}{
-		{"an answer", []string{"VERIFIED: it is"}, 1, true},
-		{"prose, then an answer", []string{"It is fine.", "VERIFIED: it is"}, 2, true},
-		{"prose three times", []string{"It", "is", "fine.", "VERIFIED: too late"}, 3, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			asked := 0
-			c := verifier(t, task.Semantic, asks)
-			c.Ask = func(context.Context, string, string) (loop.Turn, error) {
-				asked++
-				return says(tt.answers[asked-1])(nil, "", "")
-			}
-			v := verdictOf(t, c, promised("AUTH_DONE"))
-			if asked != tt.asked || v.Pass != tt.pass || v.Usage.Input != int64(7*tt.asked) {
-				t.Errorf("it was asked %d times: %+v", asked, v)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -179,14 +180,19 @@ func TestStoriesBeginAtTheBeginning(t *testing.T) {
 	}
 }
 
-// TestPlanSchemaIsStrict: each object of it names all of its properties and takes no others, which OpenAI asks for.
-func TestPlanSchemaIsStrict(t *testing.T) {
+// TestSchemasAreStrict: each object of one names all of its properties and takes no others, and each property has a type,
+// which OpenAI asks for.
+func TestSchemasAreStrict(t *testing.T) {
 	var walk func(at string, v any)
 	walk = func(at string, v any) {
 		object, _ := v.(map[string]any)
-		if properties, ok := object["properties"].(map[string]any); ok {
-			if object["additionalProperties"] != false || len(object["required"].([]any)) != len(properties) {
-				t.Errorf("%s is open", at)
+		properties, ok := object["properties"].(map[string]any)
+		if ok && (object["additionalProperties"] != false || len(object["required"].([]any)) != len(properties)) {
+			t.Errorf("%s is open", at)
+		}
+		for key, property := range properties {
+			if of := property.(map[string]any); of["type"] == nil && of["anyOf"] == nil {
+				t.Errorf("%s.%s has no type", at, key)
 			}
 		}
 		for key, below := range object {
@@ -198,9 +204,12 @@ func TestPlanSchemaIsStrict(t *testing.T) {
 			}
 		}
 	}
-	var schema any
-	if err := json.Unmarshal([]byte(Schema), &schema); err != nil {
-		t.Fatal(err)
+	for has, text := range map[string]string{`"tasks":`: Schema, `"verdict":`: check.ReviewSchema, `"promise":`: check.PromisedSchema,
+		`"verified":`: check.SemanticSchema, `"accepts":`: check.AcceptingSchema(check.PromisedSchema)} {
+		var schema any
+		if err := json.Unmarshal([]byte(text), &schema); err != nil || !strings.Contains(text, has) {
+			t.Fatalf("%s: %v", text, err)
+		}
+		walk(has, schema)
 	}
-	walk("", schema)
 }
