@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // A run of the bot is held by a lease on its remote: the ref refs/ralph/leases/<task>, at a commit without parents
@@ -194,21 +195,9 @@ func parse(task string, text []byte) (l Lease, why string) {
 
 // plainText is a short text on one line, without what a terminal obeys or no one sees.
 func plainText(s string) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range s {
-		if r == '\n' || r == '\t' {
-			r = ' '
-		}
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			continue
-		}
-		if n++; n > maxText {
-			return strings.TrimSpace(b.String()) + "…"
-		}
-		b.WriteRune(r)
-	}
-	return strings.TrimSpace(b.String())
+	return safetext.Shorten(safetext.OneLine(only(s, func(r rune) bool {
+		return r != utf8.RuneError && (unicode.IsPrint(r) || r == '\n' || r == '\t')
+	})), maxText)
 }
 
 // nameText is a plain text of nothing but words: it goes into answers to people, and cannot mention, link or mark

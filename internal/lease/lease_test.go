@@ -400,7 +400,7 @@ func TestHostileLease(t *testing.T) {
 		{"no time is believed for longer than the longest lease", ours + late + `"}`, "", "o", "10:00:30"},
 		{"nor from a date to come", ours + late + `"}`, late, "", ""},
 		{"what commands a terminal", owned(`\u001b[31mred\n\u202e@all`), "", "31mred all", "09:31:30"},
-		{"a long name", owned(strings.Repeat("x", 3000)), "", strings.Repeat("x", 120) + "…", "09:31:30"},
+		{"a long name", owned(strings.Repeat("x", 3000)), "", strings.Repeat("x", 119) + "…", "09:31:30"},
 		{"not JSON", `hello`, "", form, "09:40:30"},
 		{"more than it", ours + soon + `"} {}`, "", form, "09:40:30"},
 		{"an unknown field", ours + soon + `","sudo":true}`, "", form, "09:40:30"},
