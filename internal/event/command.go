@@ -149,23 +149,16 @@ func written(text string) string {
 // mostNames is how many names one comment may accept.
 const mostNames = 100
 
-// names takes the names of an accept apart: words, of which one in quotes or backticks may hold spaces, on any line.
+// named are the names of an accept: words, of which one in quotes or backticks may hold spaces.
+var named = regex.Lazy(`"[^"]*"|` + "`[^`]*`" + `|“[^”]*”|'[^']*'|\S+`)
+
+// names takes the names of an accept apart, on any line.
 func names(text string) (list []string) {
-	for text = strings.TrimSpace(text); text != "" && len(list) < mostNames; text = strings.TrimSpace(text) {
-		word, rest := cutWord(text)
-		for _, quotes := range []string{`""`, "``", "“”", "''"} {
-			opening, closing := string([]rune(quotes)[0]), string([]rune(quotes)[1])
-			if inner, ok := strings.CutPrefix(text, opening); ok {
-				if name, after, ok := strings.Cut(inner, closing); ok {
-					word, rest = name, after
-				}
-				break
-			}
+	for _, name := range named.FindAllString(text, mostNames) {
+		name = strings.TrimSpace(strings.Trim(strings.TrimSuffix(name, ","), "\"`“”'"))
+		if name != "" {
+			list = append(list, name)
 		}
-		if word = strings.TrimSuffix(strings.TrimSpace(word), ","); word != "" {
-			list = append(list, word)
-		}
-		text = rest
 	}
 	return list
 }
