@@ -140,11 +140,8 @@ func TestManifest(t *testing.T) {
 	in := must[AppInstallation](t)(a.InstallationOf(t.Context(), event.Repo{Owner: owner, Name: name}))
 	must[Token](t)(a.Token(t.Context(), in.ID, name, Needed(false, false)))
 	for want, m := range map[string]Manifest{
-		"no address":                   {BaseURL: "ralph", Name: "x", State: m.State},
-		"no address such":              {BaseURL: "javascript://x", Name: "x", State: m.State},
 		"1 to 34":                      {BaseURL: m.BaseURL, Name: strings.Repeat("x", 35), State: m.State},
 		"no organization of this name": {BaseURL: m.BaseURL, Name: "x", Organisation: "a/b", State: m.State},
-		"must not be guessable":        {BaseURL: m.BaseURL, Name: "x"},
 	} {
 		fails(t, errOf(m.On(server)), want)
 	}
@@ -210,9 +207,6 @@ func TestSignInsThatAreRefused(t *testing.T) {
 	fails(t, errOf(a.CompleteSignIn(t.Context(), callback, "x", "y")), "502")
 	a = s.opened(func(o *AppOptions) { o.ClientID, o.ClientSecret = "", "" })
 	fails(t, errOf(a.SignInAddress(callback, NewSecret(), verifier)), "are not known here")
-	if _, err := s.opened().SignInAddress(callback, "guess", "me"); err == nil {
-		t.Error("a state that can be guessed was taken")
-	}
 	if _, err := a.Person(t.Context(), ""); !errors.Is(err, ErrSignedOut) {
 		t.Errorf("%v", err)
 	}

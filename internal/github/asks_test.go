@@ -88,7 +88,7 @@ func asks(t *testing.T, p place) []ask {
 		}, nil},
 		{"Threads", func(_ *stage, c *Client, _ int) error { return errOf(c.Threads(ctx, p.pull)) }, nil},
 		{"Wanting", func(_ *stage, c *Client, _ int) error { return errOf(c.Wanting(ctx, p.pull)) }, nil},
-		{"Builds", func(s *stage, c *Client, _ int) error { return errOf(c.Builds(ctx, s.sha, "ralph")) }, nil},
+		{"Builds", func(s *stage, c *Client, _ int) error { return errOf(c.Builds(ctx, s.sha, "ralph", 0)) }, nil},
 		{"BuildLog", func(_ *stage, c *Client, _ int) error {
 			_, _, err := c.BuildLog(ctx, Build{Name: "test", CheckRun: p.job, JobID: p.job})
 			return err

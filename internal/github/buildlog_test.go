@@ -36,7 +36,7 @@ func TestBuildLog(t *testing.T) {
 	})
 	s.AddStatus(owner, name, s.sha, fake.Status{Context: "ci/old", State: "failure", Description: "3 failed"})
 	c := s.client()
-	ci := must[CI](t)(c.Builds(t.Context(), s.sha))
+	ci := must[CI](t)(c.Builds(t.Context(), s.sha, "ralph", 0))
 	if len(ci.Failed) != 4 {
 		t.Fatalf("failed: %+v", ci.Failed)
 	}

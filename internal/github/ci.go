@@ -3,6 +3,7 @@ package github
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -42,15 +43,14 @@ type Build struct {
 // mostSummary is how much is read of what a check run says of itself, in bytes.
 const mostSummary = 4000
 
-// Builds reads what others say of a commit. Left out is what ignore names: the name of a check run or status ("ralph"),
-// or, when it is all digits, the id of a workflow run: ralph does not wait for the job that it runs in. How a
-// conclusion counts:
+// Builds reads what others say of a commit. Left out are check runs and statuses of one name ("ralph"), and those of the
+// workflow run that ralph runs in, 0 for none: it does not wait for itself. How a conclusion counts:
 //
 //   - success, neutral and skipped have passed;
 //   - failure, timed_out, startup_failure and a status's error have failed: a change can fix them;
 //   - canceled, stale and action_required are no verdict, and no change fixes them. They are pending until someone runs them again or
 //     approves them, so the run ends waiting and names them.
-func (c *Client) Builds(ctx context.Context, sha string, ignore ...string) (CI, error) {
+func (c *Client) Builds(ctx context.Context, sha, own string, run int64) (CI, error) {
 	doing := "reading what CI says of " + short(sha)
 	runs, err := pages(doing, explain, func(o *github.ListOptions) ([]*github.CheckRun, *github.Response, error) {
 		list, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, sha,
@@ -71,7 +71,7 @@ func (c *Client) Builds(ctx context.Context, sha string, ignore ...string) (CI, 
 	if err != nil && !ErrForbidden(err) { // statuses: read is a permission of its own; without it, only check runs count
 		return CI{}, explain(doing, err)
 	}
-	return judge(runs, statuses, ignore), nil
+	return judge(runs, statuses, own, run), nil
 }
 
 // verdicts are what words of check runs and statuses come to; all others are pending.
@@ -79,11 +79,11 @@ var verdicts = map[string]CIState{"success": CIPassed, "neutral": CIPassed, "ski
 	"failure": CIFailed, "timed_out": CIFailed, "startup_failure": CIFailed, "error": CIFailed}
 
 // judge adds up what is said.
-func judge(runs []*github.CheckRun, statuses []*github.RepoStatus, ignore []string) CI {
-	ci := CI{State: CINone}
+func judge(runs []*github.CheckRun, statuses []*github.RepoStatus, own string, run int64) CI {
+	ci, job := CI{State: CINone}, fmt.Sprintf("/actions/runs/%d/", run)
 	count := func(b Build, addresses ...string) {
 		switch verdict := verdicts[b.Conclusion]; {
-		case ignored(ignore, b.Name, addresses...):
+		case b.Name == own, slices.ContainsFunc(addresses, func(at string) bool { return strings.Contains(at+"/", job) }):
 		case verdict == CIFailed:
 			ci.Failed, ci.State = append(ci.Failed, b), CIFailed
 		case verdict == CIPassed:
@@ -119,15 +119,4 @@ func buildOf(r *github.CheckRun) Build {
 		b.JobID = r.GetID()
 	}
 	return b
-}
-
-// ignored reports whether a name, or the workflow run that one of the addresses belongs to, is left out.
-func ignored(ignore []string, name string, addresses ...string) bool {
-	return slices.ContainsFunc(ignore, func(one string) bool {
-		if strings.Trim(one, "0123456789") != "" {
-			return one == name
-		}
-		return one != "" && slices.ContainsFunc(addresses,
-			func(at string) bool { return strings.Contains(at+"/", "/actions/runs/"+one+"/") })
-	})
 }

@@ -1,7 +1,6 @@
 package github
 
 import (
-	"fmt"
 	"reflect"
 	"testing"
 
@@ -52,7 +51,7 @@ func TestBuilds(t *testing.T) {
 			for _, say := range tt.say {
 				say(s)
 			}
-			ci := must[CI](t)(s.client().Builds(t.Context(), s.sha, "ralph"))
+			ci := must[CI](t)(s.client().Builds(t.Context(), s.sha, "ralph", 0))
 			var failed []string
 			for _, b := range ci.Failed {
 				failed = append(failed, b.Name+" "+b.Conclusion)
@@ -64,7 +63,7 @@ func TestBuilds(t *testing.T) {
 		})
 	}
 	odd := []*github.CheckRun{{Conclusion: github.String("startup_failure")}, {Conclusion: github.String("stale")}, {}}
-	if ci := judge(odd, nil, nil); len(ci.Failed) != 1 || len(ci.Pending) != 2 {
+	if ci := judge(odd, nil, "ralph", 0); len(ci.Failed) != 1 || len(ci.Pending) != 2 {
 		t.Errorf("words that the stand-in does not know: %+v", ci)
 	}
 }
@@ -75,16 +74,13 @@ func TestBuildsLeavesItselfOut(t *testing.T) {
 	s.AddCheckRun(owner, name, fake.CheckRun{Name: "ralph", HeadSHA: s.sha, Conclusion: "failure"})
 	s.AddStatus(owner, name, s.sha, fake.Status{Context: "ralph", State: "pending"})
 	mine, _ := s.AddWorkflowRun(owner, name, fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "loop"}}})
-	other, _ := s.AddWorkflowRun(owner, name, fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "unit"}}})
-	if ci := must[CI](t)(s.client().Builds(t.Context(), s.sha, "ralph", fmt.Sprint(mine))); ci.State != CIPending ||
+	s.AddWorkflowRun(owner, name, fake.WorkflowRun{Branch: "main", Jobs: []fake.Job{{Name: "unit"}}})
+	if ci := must[CI](t)(s.client().Builds(t.Context(), s.sha, "ralph", mine)); ci.State != CIPending ||
 		len(ci.Pending) != 1 || ci.Pending[0] != "unit" {
 		t.Errorf("%+v", ci)
 	}
-	if ci := must[CI](t)(s.client().Builds(t.Context(), s.sha, "ralph", fmt.Sprint(mine), fmt.Sprint(other),
-		"")); ci.State != CINone {
-		t.Errorf("nobody else says anything: %+v", ci)
-	}
-	if ignored([]string{"77"}, "unit", "https://github.com/alice/demo/actions/runs/771/job/1") {
+	unit := &github.CheckRun{Name: github.String("unit"), DetailsURL: github.String("https://github.com/alice/demo/actions/runs/771/job/1")}
+	if ci := judge([]*github.CheckRun{unit}, nil, "ralph", 77); ci.State != CIPending {
 		t.Error("the run 771 was taken for 77")
 	}
 }

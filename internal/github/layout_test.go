@@ -39,7 +39,7 @@ func (s *stage) allOver(c *Client) {
 		"graphql":   func() error { return errOf(c.Threads(ctx, p.pull)) },
 		"reply":     func() error { return errOf(c.Reply(ctx, p.pull, p.first, "x", false)) },
 		"check run": func() error { return errOf(c.PutCheckRun(ctx, s.ralphRun(1), false)) },
-		"ci":        func() error { return errOf(c.Builds(ctx, s.sha)) },
+		"ci":        func() error { return errOf(c.Builds(ctx, s.sha, "ralph", 0)) },
 		"token":     func() error { return errOf(c.Token(ctx)) },
 		"file":      func() error { return errOf(c.WriteFileByPull(ctx, "w", "f.txt", []byte("x"), "Add f", "B")) },
 		"log": func() error {

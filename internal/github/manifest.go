@@ -40,23 +40,17 @@ var plainLogin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // On is the form that makes the App on a server of GitHub's.
 func (m Manifest) On(s Server) (Form, error) {
-	base, err := url.Parse(strings.TrimSuffix(m.BaseURL, "/"))
 	switch {
-	case err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") || base.RawQuery != "":
-		return Form{}, errors.New("making the App's manifest: the address of this server is no address such as " +
-			"https://ralph.example")
 	case strings.TrimSpace(m.Name) == "" || len(m.Name) > 34:
 		return Form{}, errors.New("making the App's manifest: its name must have 1 to 34 characters")
 	case m.Organisation != "" && !plainLogin().MatchString(m.Organisation):
 		return Form{}, errors.New("making the App's manifest: there is no organization of this name")
-	case len(m.State) < 20:
-		return Form{}, errors.New("making the App's manifest: its state must not be guessable")
 	}
 	permissions := Needed(false, m.Dispatch)
 	if m.Organisation != "" {
 		permissions["members"] = "read" // who its owners are, who are operators
 	}
-	root := base.String()
+	root := strings.TrimSuffix(m.BaseURL, "/")
 	text, err := json.Marshal(map[string]any{
 		"name": m.Name, "url": root, "public": false,
 		"description":     "Turns labelled issues into reviewed pull requests.",

@@ -35,7 +35,7 @@ func anApp(t *testing.T, clock func() time.Time, app fake.App) (*fake.GitHub, *i
 	o := Options{Clock: clock, Log: slog.New(slog.DiscardHandler)}
 	o.GitHub = github.Server{APIURL: hub.APIURL(), Sleep: func(context.Context, time.Duration) error { return nil }}
 	in := &installed{s: db, o: o}
-	must(t, in.store(t.Context(), App{ID: 7, Key: string(private), WebhookSecrets: []string{"first"}}))
+	must(t, in.store(t.Context(), App{ID: 7, Key: string(private), ClientID: "c", ClientSecret: "s", WebhookSecrets: []string{"first"}}))
 	return hub, in
 }
 

@@ -50,8 +50,6 @@ func TestDecide(t *testing.T) {
 		{"a form", "issues", "payload=%7B%7D", stepUnread, "choose the content type application/json", "", false, false},
 		{"no JSON", "issues", "{", stepUnread, "no JSON object", "", false, false},
 		{"no repository", "issues", `{"action":"labeled"}`, stepUnread, "it holds no repository", "", false, false},
-		{"an installation", "installation", `{"action":"created","installation":{"id":70}}`, stepNothing,
-			"read from GitHub when needed", "", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := delivered("d-1", c.event, []byte(c.payload), time.Unix(1_800_000_000, 0))

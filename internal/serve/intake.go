@@ -10,11 +10,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -95,12 +97,10 @@ func (b *body) release() {
 	}
 }
 
-// heard are the events that can concern ralph. The App asks for no others; what GitHub sends beside them is answered
-// and forgotten.
-var heard = map[string]bool{
-	"issues": true, "issue_comment": true, "pull_request": true, "pull_request_review": true,
-	"pull_request_review_comment": true, "check_suite": true, "workflow_run": true, "repository_dispatch": true,
-	"installation": true, "installation_repositories": true,
+// heard reports whether an event can concern ralph: what else GitHub sends is answered and forgotten. Where the App is
+// installed is read from GitHub when needed.
+func heard(event string) bool {
+	return slices.Contains(append(github.NeededEvents(), "repository_dispatch"), event)
 }
 
 // ServeHTTP implements http.Handler: 202 stored, now or before; 204 an event that ralph does not hear; 401 not signed
@@ -150,7 +150,7 @@ func (in *intake) take(w http.ResponseWriter, r *http.Request) (status int, why 
 	if !plainWord(id) || !plainWord(name) {
 		return http.StatusBadRequest, "X-GitHub-Delivery or X-GitHub-Event is missing, or is no plain word"
 	}
-	if !heard[name] {
+	if !heard(name) {
 		in.count(ignored)
 		return http.StatusNoContent, ""
 	}

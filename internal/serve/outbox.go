@@ -43,9 +43,6 @@ var quick = []event.Verb{event.Stop, event.Hint, event.Help, event.Status}
 // decide reads nothing but its arguments. ours reports whether what others made of a commit
 // is about a run of ours.
 func decide(d store.Delivery, rules event.Rules, ours func(event.Event) bool) decided {
-	if strings.HasPrefix(d.Event, "installation") {
-		return decided{step: stepNothing, why: "where the App is installed is read from GitHub when needed"}
-	}
 	ev, err := eventOf(d)
 	if err != nil {
 		return decided{step: stepUnread, why: unreadable(d.Payload, err)}

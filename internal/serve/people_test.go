@@ -54,6 +54,9 @@ func TestWhoMay(t *testing.T) {
 	for _, login := range []string{"sam", "bob", "tim", "wendy"} {
 		hub.AddToken("token-of-"+login, login, fake.PAT)
 	}
+	if newPeople(&parts{in.o, in.s, in}).AuthorizeURL("", "", "https://ralph.example/sign-in/callback") == "" {
+		t.Error("the page says that no one can sign in")
+	}
 	as := func(login string) web.Identity {
 		return web.Identity{Login: login, Token: "token-of-" + login}
 	}

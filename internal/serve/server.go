@@ -269,7 +269,7 @@ func (sv *Server) redeliver(ctx context.Context) error {
 	}
 	missing, err := app.FailedDeliveries(ctx, sv.o.Clock().Add(-redeliverFor))
 	for _, d := range missing {
-		if !heard[d.Event] {
+		if !heard(d.Event) {
 			continue
 		}
 		if _, known := sv.s.Delivery(ctx, d.GUID); known == nil { // it was stored, and the answer was lost
