@@ -82,12 +82,14 @@ func (t *history) choose(ctx context.Context, k *taken, since string, l left) er
 		k.notes = append(k.notes, unfiltered("the agent's files were kept, its commits were not", t.filter))
 		return t.indexAs(ctx, l.commit)
 	}
-	tip, err := t.grown(ctx, since, l.refs[t.ref()]) // the run's branch, as far as it has continued
-	if err != nil {
-		return err
+	tip := since // of the run's branch, as far as it has continued
+	on, err := t.git.descends(ctx, since, l.refs[t.ref()])
+	if on {
+		tip = l.refs[t.ref()]
 	}
-	k.parent = tip
-	on, err := t.git.descends(ctx, tip, l.commit)
+	if err == nil {
+		on, err = t.git.descends(ctx, tip, l.commit)
+	}
 	if err != nil {
 		return err
 	}
@@ -99,6 +101,7 @@ func (t *history) choose(ctx context.Context, k *taken, since string, l left) er
 		k.parent = tip
 		k.notes = append(k.notes, rewrote)
 	default:
+		k.parent = tip
 		k.notes = append(k.notes, t.wandered(l.ref)...)
 		return t.bringBack(ctx, k, l)
 	}
@@ -116,15 +119,6 @@ func unfiltered(what, filter string) string {
 
 // rewrote notes a HEAD that does not continue from the run's branch.
 const rewrote = "the agent had rewritten history; its files were kept, the rewritten commits were not"
-
-// grown is a branch's commit when it continues from since, else since.
-func (t *history) grown(ctx context.Context, since, commit string) (string, error) {
-	on, err := t.git.descends(ctx, since, commit)
-	if err != nil || !on {
-		return since, err
-	}
-	return commit, nil
-}
 
 // mute keeps the files of the agent's commits, and not the commits, when their messages would do something on GitHub.
 func (t *history) mute(ctx context.Context, k *taken, since string) error {
