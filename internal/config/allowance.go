@@ -116,7 +116,10 @@ func (a Allowance) Apply(e Explained) (Explained, []string, error) {
 		e.From = map[string]string{}
 	}
 	s := &e.Settings
-	problems := a.launcher(e)
+	var problems []string
+	if s.Dispatch != "" && !a.Allows(s.Dispatch) {
+		problems = append(problems, a.refuses(e, "dispatch", s.Dispatch, strings.Join(a.Launchers, ", ")))
+	}
 	if s.Dispatch == "" {
 		s.Dispatch = OnServer
 		if len(a.Launchers) > 0 {
@@ -164,15 +167,6 @@ func (a Allowance) sandbox(s *Settings, e Explained) (problems []string) {
 // Allows reports whether runs may be worked on there: OnServer, InWorkflow.
 func (a Allowance) Allows(launcher string) bool {
 	return len(a.Launchers) == 0 || slices.Contains(a.Launchers, launcher)
-}
-
-// launcher judges where a run runs.
-func (a Allowance) launcher(e Explained) []string {
-	asked := e.Settings.Dispatch
-	if asked == "" || a.Allows(asked) {
-		return nil
-	}
-	return []string{a.refuses(e, "dispatch", asked, strings.Join(a.Launchers, ", "))}
 }
 
 // lower lowers the budgets of settings, in place, and says which.

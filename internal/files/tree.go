@@ -84,9 +84,6 @@ type Entry struct {
 // deepest is how many directories may lie in one another. Who makes more wants something else than to keep files.
 const deepest = 200
 
-// errTooDeep is that more directories lie in one another than anyone needs.
-var errTooDeep = fmt.Errorf("more than %d directories lie in one another", deepest)
-
 // Walk visits everything below an open directory, a directory before what is in it, by name. No link is followed. A
 // visit that returns fs.SkipDir keeps out of a directory; one that makes a directory readable is asked before it is
 // opened. What goes while it walks is skipped, and so is what may not be read.
@@ -94,7 +91,7 @@ func Walk(root *os.Root, visit func(Entry) error) error { return walk(root, "", 
 
 func walk(in *os.Root, at string, deep int, visit func(Entry) error) error {
 	if deep > deepest {
-		return errTooDeep
+		return fmt.Errorf("more than %d directories lie in one another", deepest)
 	}
 	names, err := namesIn(in)
 	if err != nil {
