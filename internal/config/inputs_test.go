@@ -67,6 +67,7 @@ func TestInputProblems(t *testing.T) {
 		// as settings
 		{"REVIEW_CAP=101", `input review_cap is "101"; must be a whole number from 1 to 100.`},
 		{"SANDBOX=jail", `inputs: sandbox is "jail"; must be "auto", "bwrap", "landlock", "container", "docker-sandbox", "off" or "require".`},
+		{`SETTINGS={"notifyCommand": "say done"}`, `input settings: notifyCommand is for the settings of a user alone; set it with ralph settings set --user notifyCommand, and leave it out here.`},
 		{`SETTINGS={"zzz": true}`, `input settings: zzz is an unknown key; ralph settings schema lists the keys.`},
 	} {
 		environ := map[string]string{}

@@ -38,7 +38,7 @@ func TestHostileOrganisations(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for _, text := range []string{`{`, ``, `[]`, `{"nothing": 1}`, `{"maxCostUsd": "much"}`} {
+	for _, text := range []string{`{`, ``, `[]`, `{"nothing": 1}`, `{"maxCostUsd": "much"}`, `{"notifyCommand": "say done"}`} {
 		if _, err := Organisation("acme", []byte(text)); err == nil {
 			t.Errorf("%q was taken", text)
 		}

@@ -60,20 +60,3 @@ func TestSetRefuses(t *testing.T) {
 		}
 	}
 }
-
-// TestOnlyUsersSetWhatIsTheirs: a command that runs outside of every sandbox comes from no repository and no workflow.
-func TestOnlyUsersSetWhatIsTheirs(t *testing.T) {
-	text := []byte(`{"notifyCommand": "say done"}`)
-	settings, err := Load(Layer{Name: "~/.config/ralph/settings.json", JSON: text, User: true})
-	if err != nil || settings.NotifyCommand != "say done" {
-		t.Fatalf("%+v %v", settings.NotifyCommand, err)
-	}
-	for _, name := range []string{SettingsFile, LocalSettingsFile, "input settings", "flags"} {
-		if _, err := Load(Layer{Name: name, JSON: text}); err == nil {
-			t.Errorf("%s may set notifyCommand", name)
-		}
-	}
-	if _, err := Organisation("acme", text); err == nil {
-		t.Error("an organization may set notifyCommand")
-	}
-}
