@@ -69,6 +69,13 @@ func (s *server) over(o *Options) {
 func TestPushOverHTTP(t *testing.T) {
 	b := newSandbox(t)
 	s := b.serve()
+	refused, access := b.options(), (*AccessError)(nil)
+	s.over(&refused)
+	refused.Remote.Token = "wrong"
+	if _, err := Checkout(b.ctx, refused, "", "ralph/x"); !errors.As(err, &access) || strings.Contains(err.Error(), "wrong") ||
+		!strings.Contains(err.Error(), "check that the token is valid") {
+		t.Fatal(err)
+	}
 	tree := b.checkout(b.asNobody, s.over)
 	big := make([]byte, 3<<20)
 	for i, x := 0, uint32(1); i < len(big); i++ { // what does not compress
@@ -115,20 +122,6 @@ func holds(path string) bool {
 	text, _ := os.ReadFile(path)
 	const basic = "eC1hY2Nlc3MtdG9rZW46" // "x-access-token:" and what follows
 	return bytes.Contains(text, []byte(token)) || bytes.Contains(text, []byte(basic))
-}
-
-func TestTokenIsRefused(t *testing.T) {
-	b := newSandbox(t)
-	s := b.serve()
-	o := b.options()
-	s.over(&o)
-	o.Remote.Token = "wrong"
-	_, err := Checkout(b.ctx, o, "", "ralph/x")
-	var access *AccessError
-	if !errors.As(err, &access) || strings.Contains(err.Error(), "wrong") ||
-		!strings.Contains(err.Error(), "check that the token is valid") {
-		t.Fatal(err)
-	}
 }
 
 func TestLease(t *testing.T) {
