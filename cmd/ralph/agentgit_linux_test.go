@@ -17,6 +17,7 @@ import (
 // a bot, in each sandbox. TestWhateverTheAgentDoesWithGit in internal/git has all that agents do; here make test has one
 // thing of a laptop, and one of a bot.
 func TestWhateverAnAgentDoesWithGit(t *testing.T) {
+	t.Parallel()
 	doors := []string{"laptop", "bot"}
 	sample := map[string]string{"laptop": "a new branch, and stays", "bot": "stashed"}
 	sandboxes := []string{"off", "bwrap", "landlock"}
@@ -171,6 +172,7 @@ func (d *door) git(args ...string) string {
 // TestSubmoduleOfTheAgents: a submodule that the agent adds is told where its commits cannot be had, and its files are
 // not lost.
 func TestSubmoduleOfTheAgents(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"laptop", "bot"} {
 		if !every && name != "bot" {
 			continue

@@ -360,6 +360,7 @@ func (w *unkilled) goes(v *victim) {
 // and starts it again: it comes to its end, no commit is lost, the user's own things are as they were, and nothing is
 // left.
 func TestKilledAtAnyMoment(t *testing.T) {
+	t.Parallel()
 	whole := make([]unkilled, len(kinds))
 	for _, seed := range seeds() {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

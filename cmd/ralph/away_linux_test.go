@@ -12,6 +12,7 @@ import (
 // TestAwayFromAnyCallOn: git or the API, whichever call meets it first, answers nothing for a minute. The job ends as if
 // that had not been: one pull request, one turn, each comment once. make test has 5 seconds of it.
 func TestAwayFromAnyCallOn(t *testing.T) {
+	t.Parallel()
 	play := func(t *testing.T, faults ...fake.Fault) *door {
 		d := newDoor(t, "bot", "off")
 		d.env = append(d.env, "INPUT_REVIEW=true")

@@ -453,6 +453,7 @@ func (w *work) inJob() {
 // TestIgnoredSignalsStayIgnored: nohup has SIGHUP ignored, a shell SIGINT and SIGQUIT of what it runs in the
 // background.
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		shell   string
 		ignored []syscall.Signal
@@ -490,6 +491,7 @@ func TestIgnoredSignalsStayIgnored(t *testing.T) {
 
 // TestInputIsLeftAtOnce: a command that reads what somebody types waits for nothing either.
 func TestInputIsLeftAtOnce(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{
 		"signature": {"signature"}, "replay": {"replay", "--agent", "claude", "-"}, "a task": {"task", "create", "-f", "-"},
 		"a hook": {"hook", "guard"}, "the stop hook": {"hook", "stop"},
@@ -562,6 +564,7 @@ func TestHungOutput(t *testing.T) {
 // TestSupervisedTurnIsToldTruly: a supervisor that is stopped asks the agent to end, too. The run says so, and not that
 // the machine ran out of memory; the turn does not count, and no check is blamed.
 func TestSupervisedTurnIsToldTruly(t *testing.T) {
+	t.Parallel()
 	for name, prepare := range map[string]func(w *work){
 		"in a turn": func(w *work) { w.write("agent", "#!/bin/sh\ntouch ready\nexec sleep 600\n") },
 		"in a check": func(w *work) {
