@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -36,10 +37,9 @@ var vendored = []linkedModule{{"htmx.org", "4.0.1", "web/static"}}
 // linkedModule is what go tells of one.
 type linkedModule struct{ path, version, dir string }
 
-// linked are the packages of which a binary for any of the platforms is made, and the modules that have them, in the order
-// of their paths.
-func linked() (packages map[string]bool, modules []linkedModule, err error) {
-	packages = map[string]bool{}
+// linked are the modules of the packages of which a binary for any of the platforms is made, in the order of their paths.
+// None of the packages is a double.
+var linked = sync.OnceValues(func() (modules []linkedModule, err error) {
 	for _, platform := range platforms {
 		system, arch, _ := strings.Cut(platform, "/")
 		list := exec.Command("go", "list", "-deps", "-f",
@@ -47,22 +47,25 @@ func linked() (packages map[string]bool, modules []linkedModule, err error) {
 		list.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+arch, "CGO_ENABLED=0")
 		out, err := list.Output()
 		if err != nil {
-			return nil, nil, fmt.Errorf("go list, for %s: %w", platform, err)
+			return nil, fmt.Errorf("go list, for %s: %w", platform, err)
 		}
 		for line := range strings.Lines(string(out)) {
 			f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-			if packages[f[0]] = true; len(f) == 4 {
+			if strings.HasPrefix(f[0], module+"internal/fake") {
+				return nil, fmt.Errorf("%s is in the binary", f[0])
+			}
+			if len(f) == 4 {
 				modules = append(modules, linkedModule{f[1], f[2], f[3]})
 			}
 		}
 	}
 	slices.SortFunc(modules, func(a, b linkedModule) int { return strings.Compare(a.path, b.path) })
-	return packages, slices.Compact(modules), nil
-}
+	return slices.Compact(modules), nil
+})
 
 // writeNotices prints the texts: that of Go, whose library is in every binary, and that of each module.
 func writeNotices(to io.Writer) error {
-	_, modules, err := linked()
+	modules, err := linked()
 	if err != nil {
 		return err
 	}
@@ -70,13 +73,12 @@ func writeNotices(to io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("go env GOROOT: %w", err)
 	}
-	modules = append(modules, vendored...)
-	modules = append([]linkedModule{{"the Go standard library", "", strings.TrimSpace(string(root))}}, modules...)
+	standard := []linkedModule{{"the Go standard library", "", strings.TrimSpace(string(root))}}
 	const head = "ralph is made with the software below, under these licences. make notices writes this file.\n"
 	if _, err := io.WriteString(to, head); err != nil {
 		return err
 	}
-	for _, m := range modules {
+	for _, m := range slices.Concat(standard, modules, vendored) {
 		texts, err := licences(m.dir)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.path, err)
