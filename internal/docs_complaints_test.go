@@ -17,6 +17,7 @@ func TestComplaintsAreHeld(t *testing.T) {
 	if len(rows) < 34 {
 		t.Errorf("there are only %d rows", len(rows))
 	}
+	tests := testsOfPackages()
 	for _, row := range rows {
 		if rest := strings.Trim(held.ReplaceAllString(row[2], ""), "; "); row[2] == "" || rest != "" {
 			t.Errorf("docs/internals/complaints.md: %q is held by %q, which is neither tests in a package nor a script", row[0], rest)
@@ -26,7 +27,7 @@ func TestComplaintsAreHeld(t *testing.T) {
 				t.Errorf("docs/internals/complaints.md names a script that is not there: %v", err)
 			}
 			for name := range names(`(Test\w+)`, by[1]) {
-				if !testsIn(by[2])[name] {
+				if !tests[by[2]][name] {
 					t.Errorf("docs/internals/complaints.md names %s, which %s does not have", name, by[2])
 				}
 			}
@@ -42,12 +43,14 @@ func complaints(t *testing.T, text string) [][]string {
 // held matches tests of a package, and a script: "`TestA`, `TestB` in `internal/bot`", "`name.txtar`".
 var held = regexp.MustCompile("(`Test\\w+`(?:, `Test\\w+`)*) in `([a-z/]+)`|`([a-z-]+\\.txtar)`")
 
-// testsIn are the names of the tests of a package.
-func testsIn(dir string) map[string]bool {
-	all := map[string]bool{}
+// testsOfPackages are the names of tests by the directories of their packages.
+func testsOfPackages() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
 	for name, text := range goFiles() {
-		if path.Dir(name) == dir && strings.HasSuffix(name, "_test.go") {
-			maps.Copy(all, names(`(?m)^func (Test\w+)\(`, text))
+		if dir := path.Dir(name); strings.HasSuffix(name, "_test.go") {
+			found := names(`(?m)^func (Test\w+)\(`, text)
+			maps.Copy(found, all[dir])
+			all[dir] = found
 		}
 	}
 	return all
