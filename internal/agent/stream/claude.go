@@ -44,14 +44,6 @@ func (c *claude) object(o gjson.Result, emit func(Event)) bool {
 	return true
 }
 
-// long: the rest of a message that does not fit is no one's word; that a tool has answered still counts.
-func (c *claude) long(head []byte, total int64, emit func(Event)) {
-	id := gjson.GetBytes(head, "message.content.0.tool_use_id").Str
-	if gjson.GetBytes(head, "type").Str == "user" || id != "" {
-		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Chars: int(total)}})
-	}
-}
-
 func (c *claude) system(o gjson.Result, emit func(Event)) {
 	switch o.Get("subtype").Str {
 	case "init":

@@ -177,16 +177,6 @@ func codexAnswer(i gjson.Result) string {
 	return flat(i.Get("result.content"))
 }
 
-// long: the rest of a message that does not fit is no one's word; that a tool has answered still counts.
-func (c *codex) long(head []byte, total int64, emit func(Event)) {
-	kind, of := gjson.GetBytes(head, "type").Str, gjson.GetBytes(head, "item.type").Str
-	id := gjson.GetBytes(head, "item.id").Str
-	if kind == "item.completed" && c.began[id] && of != "agent_message" {
-		delete(c.began, id)
-		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Chars: int(total)}})
-	}
-}
-
 // codexUsage: what codex calls input has the cache's tokens in it, and what it calls output those of thinking. It
 // counts from the beginning of the thread, so a resumed one has those of the turns before too.
 func codexUsage(u gjson.Result) loop.Usage {

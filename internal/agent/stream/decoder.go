@@ -17,7 +17,7 @@ type Decoder struct {
 	emit    func(Event)
 	clock   func() time.Time
 	part    []byte // the beginning of a line whose end has not come
-	total   int64  // of a line over MaxLine: its length so far; 0 when this one is not
+	long    bool   // the line is over MaxLine, and part is its beginning
 	spoken  bool   // an object of the dialect has been seen
 	told    bool   // an event has come of the object at hand
 	loose   []byte // text that came before the first object, or the whole output when it is plain
@@ -28,8 +28,6 @@ type Decoder struct {
 type dialect interface {
 	// object decodes one JSON object and reports whether it is of the format at all.
 	object(o gjson.Result, emit func(Event)) bool
-	// long decodes a line over MaxLine by its first bytes.
-	long(head []byte, total int64, emit func(Event))
 }
 
 // closer is a dialect that knows only at the end of all what it has to tell.
@@ -66,7 +64,7 @@ func (c *Decoder) Write(p []byte) (int, error) {
 			c.hold(p)
 			break
 		}
-		if len(c.part) == 0 && c.total == 0 && end <= MaxLine {
+		if len(c.part) == 0 && !c.long && end <= MaxLine {
 			c.hand(p[:end])
 		} else {
 			c.hold(p[:end])
@@ -80,15 +78,14 @@ func (c *Decoder) Write(p []byte) (int, error) {
 // hold keeps a piece of a line whose end has not come.
 func (c *Decoder) hold(p []byte) {
 	switch {
-	case c.total > 0:
-		c.total += int64(len(p))
+	case c.long:
 	case len(c.part)+len(p) <= MaxLine:
 		if need := len(c.part) + len(p); need > cap(c.part) { // append would grow it in smaller steps, and leave more behind
 			c.part = append(make([]byte, 0, min(max(2*cap(c.part), need), MaxLine)), c.part...)
 		}
 		c.part = append(c.part, p...)
 	default:
-		c.total = int64(len(c.part) + len(p))
+		c.long = true
 		head := append(c.part[:min(len(c.part), headBytes)], p[:min(len(p), headBytes)]...)
 		c.part = bytes.Clone(head[:min(len(head), headBytes)])
 	}
@@ -96,12 +93,17 @@ func (c *Decoder) hold(p []byte) {
 
 // end hands on the line so far.
 func (c *Decoder) end() {
-	if c.total == 0 {
+	switch head := bytes.TrimSpace(c.part); {
+	case !c.long:
 		c.hand(c.part)
-	} else if head := bytes.TrimSpace(c.part); len(head) > 0 {
-		c.long(head, c.total)
+	case len(head) == 0:
+	case c.dialect != nil && head[0] == '{': // the rest of what does not fit is no one's word
+		c.spoken = true
+		c.emit(Event{Kind: Progress})
+	default:
+		c.noise(head)
 	}
-	c.total = 0
+	c.long = false
 	if c.part = c.part[:0]; cap(c.part) > 1<<20 {
 		c.part = nil
 	}
@@ -118,7 +120,7 @@ func (c *Decoder) hand(line []byte) {
 
 // Close decodes what is left.
 func (c *Decoder) Close() error {
-	if len(c.part) > 0 || c.total > 0 {
+	if len(c.part) > 0 || c.long {
 		c.end()
 	}
 	if d, ok := c.dialect.(closer); ok {
@@ -145,18 +147,11 @@ func (c *Decoder) line(line []byte) {
 			c.keep(append(bytes.Clone(line), '\n'))
 		}
 	}
-	c.emit(Event{Kind: Noise, Text: strings.ToValidUTF8(string(line[:min(len(line), headBytes)]), "\uFFFD")})
+	c.noise(line[:min(len(line), headBytes)])
 }
 
-// long: a line over MaxLine is an object of the dialect when it begins like one.
-func (c *Decoder) long(head []byte, total int64) {
-	if c.dialect == nil || head[0] != '{' {
-		c.emit(Event{Kind: Noise, Text: strings.ToValidUTF8(string(head), "\uFFFD")})
-		return
-	}
-	c.spoken, c.told = true, false
-	c.dialect.long(head, total, c.emit)
-	c.alive()
+func (c *Decoder) noise(line []byte) {
+	c.emit(Event{Kind: Noise, Text: strings.ToValidUTF8(string(line), "\uFFFD")})
 }
 
 // json decodes an object and reports whether it was one of the dialect's.
@@ -176,16 +171,10 @@ func (c *Decoder) json(text []byte) bool {
 	if !c.dialect.object(gjson.ParseBytes(text), c.emit) {
 		return false
 	}
-	c.spoken = true
-	c.alive()
-	return true
-}
-
-// alive: an object that told nothing else is a sign of life.
-func (c *Decoder) alive() {
-	if !c.told {
+	if c.spoken = true; !c.told { // it is a sign of life
 		c.emit(Event{Kind: Progress})
 	}
+	return true
 }
 
 // keep keeps the end of what is not JSON lines.

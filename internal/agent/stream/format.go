@@ -13,14 +13,11 @@ import (
 
 // FormatOptions are how events are shown. The zero value is plain ASCII, for a pipe or a file.
 type FormatOptions struct {
-	UseEmoji      bool // else text markers: [OK], [ERR]
-	UseColor      bool // terminal sequences for colours, none of which comes from the agent
-	ShowTimestamp bool // "[15:04:05] " before each line, and no line is empty
-	// MaxOutputLines and MaxOutputChars are how much of a tool's answer is shown, empty lines not counted; 0 is 3 lines
-	// and 400 characters, below 0 is nothing of it.
-	MaxOutputLines, MaxOutputChars int
-	Zone                           *time.Location      // of timestamps; nil is the local one
-	Redact                         func(string) string // takes secrets out of a line before it is cut; nil: nothing
+	UseEmoji      bool                // else text markers: [OK], [ERR]
+	UseColor      bool                // terminal sequences for colours, none of which comes from the agent
+	ShowTimestamp bool                // "[15:04:05] " before each line, and no line is empty
+	Zone          *time.Location      // of timestamps; nil is the local one
+	Redact        func(string) string // takes secrets out of a line before it is cut; nil: nothing
 }
 
 // Place is where lines go.

@@ -42,18 +42,14 @@ const (
 	slack       = 1 << 10 // how much more of it is kept, so that a secret at its end is whole when it is searched for
 	mostStarted = 1 << 10 // how many tools without an answer are remembered
 	mostItems   = 100     // how many things to do are shown
+	answerLines = 3       // how much of a tool's answer is shown, empty lines not counted
+	answerRunes = 400
 )
 
 // NewFormatter shows events on to; nil shows nothing.
 func NewFormatter(to io.Writer, o FormatOptions) *Formatter {
 	if to == nil {
 		to = io.Discard
-	}
-	if o.MaxOutputLines == 0 {
-		o.MaxOutputLines = 3
-	}
-	if o.MaxOutputChars == 0 {
-		o.MaxOutputChars = 400
 	}
 	f := &Formatter{to: to, options: o, marks: asciiMarks, tools: map[string]started{}}
 	if o.UseEmoji {
@@ -354,11 +350,8 @@ func (f *Formatter) end(e Event) {
 
 // size is how much a tool answered: "45 lines, 1234 chars".
 func (t Tool) size() string {
-	switch {
-	case t.Chars == 0:
+	if t.Chars == 0 {
 		return "no output"
-	case t.Lines == 0: // of an answer that was too long to be read
-		return safetext.Count(t.Chars, "char")
 	}
 	return safetext.Count(t.Lines, "line") + ", " + safetext.Count(t.Chars, "char")
 }
@@ -366,12 +359,12 @@ func (t Tool) size() string {
 // excerpt is the beginning of an answer.
 func (f *Formatter) excerpt(output string) []string {
 	var lines []string
-	left := f.options.MaxOutputChars
+	left := answerRunes
 	for line := range strings.SplitSeq(f.redacted(output), "\n") {
 		if line = strings.TrimRight(line, " \t\r"); line == "" {
 			continue
 		}
-		if len(lines) >= f.options.MaxOutputLines || left <= 0 {
+		if len(lines) >= answerLines || left <= 0 {
 			break
 		}
 		r := []rune(line)

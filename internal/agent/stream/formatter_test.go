@@ -145,19 +145,14 @@ func TestFormatterRules(t *testing.T) {
 			"Bash(make) (no output)\n"},
 		"a tool that failed": {events: []stream.Event{begins("a", "Bash", "make"), fails("a", "no rule")},
 			want: "> Bash(make)\n[ERR] Error <- Bash (1 line, 7 chars)\n  |  no rule\n"},
-		"an answer to nothing": {events: []stream.Event{{Kind: stream.ToolEnd,
-			Tool: stream.Tool{ID: "z", Chars: 9_000_000}}}, want: "[OK] Result <- tool (9000000 chars)\n"},
 		"a helper's doing is indented": {events: append([]stream.Event{begins("t", "Task", "look")},
 			nested(begins("a", "Read", "a.go"), answers("a", "one\ntwo"), says("I see.\n\nGood."))...),
 			want: "> Task(look)\n  > Read(a.go)\n  [OK] Result <- Read (2 lines, 7 chars)\n    |  one\n       two\n\n  I " +
 				"see.\n\n  Good.\n"},
 		"three lines of an answer": {events: []stream.Event{answers("a", "1\n\n 2\n3\n4\n")},
 			want: "[OK] Result <- tool (6 lines, 10 chars)\n  |  1\n      2\n     3\n"},
-		"as many characters as asked for": {options: stream.FormatOptions{MaxOutputChars: 5},
-			events: []stream.Event{answers("a", "ééé\nééé\né")},
-			want:   "[OK] Result <- tool (3 lines, 16 chars)\n  |  ééé\n     éé[...]\n"},
-		"nothing of an answer": {options: stream.FormatOptions{MaxOutputLines: -1},
-			events: []stream.Event{answers("a", "1\n2")}, want: "[OK] Result <- tool (2 lines, 3 chars)\n"},
+		"four hundred characters of an answer": {events: []stream.Event{answers("a", long[:397]+"\nééééé\né")},
+			want: "[OK] Result <- tool (3 lines, 411 chars)\n  |  " + long[:397] + "\n     ééé[...]\n"},
 		"the list of things to do stands for its tool": {events: []stream.Event{
 			begins("a", "TodoWrite", ""), {Kind: stream.Todo,
 				Todos: []stream.Item{{Text: "look", Status: "completed"}, {Text: "do\nit", Status: "completed"}, {Text: "test"}}},
@@ -188,9 +183,9 @@ func TestFormatterRules(t *testing.T) {
 			begins("a", "x\n::add-mask::y", "::z")}, want: ": :set-env name=x::y\n ## [group]x\nred\n> x ::add-mask::y(::z)\n"},
 		"what is no event for people": {events: []stream.Event{{Kind: stream.Session, Session: "s"},
 			{Kind: stream.Limit}, {Kind: stream.Ended}, {Kind: "new"}}, want: ""},
-		"a secret at the cut": {options: stream.FormatOptions{Redact: hideSecret, MaxOutputChars: 9},
-			events: []stream.Event{says(long[:2040] + "hunter2-hunter2"), answers("a", "say hunter2-hunter2")},
-			want:   long[:2040] + "***\n[OK] Result <- tool (1 line, 19 chars)\n  |  say ***\n"},
+		"a secret at the cut": {options: stream.FormatOptions{Redact: hideSecret},
+			events: []stream.Event{says(long[:2040] + "hunter2-hunter2"), answers("a", long[:395]+" hunter2-hunter2")},
+			want:   long[:2040] + "***\n[OK] Result <- tool (1 line, 411 chars)\n  |  " + long[:395] + " ***\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

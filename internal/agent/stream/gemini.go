@@ -107,13 +107,6 @@ func (g *gemini) result(o gjson.Result, emit func(Event)) {
 	emit(Event{Kind: Ended, Result: r})
 }
 
-// long: only that a tool has answered counts of such a line, which can be an echo of the prompt.
-func (g *gemini) long(head []byte, total int64, emit func(Event)) {
-	if id := gjson.GetBytes(head, "tool_id").Str; gjson.GetBytes(head, "type").Str == "tool_result" {
-		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Chars: int(total)}})
-	}
-}
-
 // geminiUsage: what gemini calls input_tokens has the cache's in it; only the total has those of thinking, which are
 // paid as output.
 func geminiUsage(s gjson.Result) loop.Usage {

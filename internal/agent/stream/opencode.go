@@ -115,17 +115,6 @@ func (c *opencode) close(emit func(Event)) {
 	c.failed, c.reason = nil, ""
 }
 
-// long: the rest of a message that does not fit is no one's word. That a tool was used and has answered still counts.
-func (c *opencode) long(head []byte, total int64, emit func(Event)) {
-	if gjson.GetBytes(head, "type").Str != "tool_use" {
-		return
-	}
-	t := Tool{ID: gjson.GetBytes(head, "part.callID").Str, Name: gjson.GetBytes(head, "part.tool").Str}
-	emit(Event{Kind: ToolStart, Tool: t})
-	t.Chars = int(total)
-	emit(Event{Kind: ToolEnd, Tool: t})
-}
-
 // millis is a time in milliseconds since 1970; zero for anything else.
 func millis(r gjson.Result) time.Time {
 	if n := r.Int(); n > 0 {
