@@ -186,63 +186,55 @@ func claudeHelper(t *turnInput) map[string]any {
 // claudeFlags are the user's flags with our own settings, if there are any. The CLI reads only the last --settings, so
 // if the user has one, ours go into it.
 func claudeFlags(t *turnInput) []string {
-	settings, hooks, at := claudeHelper(t), t.hooks(), claudeSettingsAt(t.Flags)
-	switch {
-	case settings == nil && len(hooks) == 0:
-		return t.Flags
-	case at < 0 && settings == nil:
-		return append(slices.Clone(t.Flags), "--settings", string(t.Hooks)) // which count whatever the sources are
-	}
-	theirs := map[string]any{}
-	if at >= 0 {
-		text, err := claudeSettings(t.Options, strings.TrimPrefix(t.Flags[at], "--settings="))
-		if err != nil || json.Unmarshal(text, &theirs) != nil {
-			return t.Flags // which the CLI will complain of
-		}
-	}
-	maps.Copy(theirs, settings)
-	if len(hooks) > 0 {
-		addHooks(theirs, hooks)
-	}
-	merged, err := json.Marshal(theirs)
-	if err != nil || len(merged) > mostSettings {
+	helper, hooks := claudeHelper(t), t.hooks()
+	if helper == nil && len(hooks) == 0 {
 		return t.Flags
 	}
-	flags := slices.Clone(t.Flags)
-	switch {
-	case at < 0:
-		flags = append(flags, "--settings", string(merged))
-	case strings.HasPrefix(t.Flags[at], "--settings="):
-		flags[at] = "--settings=" + string(merged)
-	default:
-		flags[at] = string(merged)
+	theirs, flags, err := claudeSettings(t.Options)
+	if err != nil {
+		return t.Flags // which the CLI will complain of
 	}
-	return flags
+	settings := map[string]any{}
+	maps.Copy(settings, theirs)
+	maps.Copy(settings, helper)
+	addHooks(settings, hooks)
+	text, err := json.Marshal(settings)
+	if err != nil || len(text) > mostSettings {
+		return t.Flags
+	}
+	return append(flags, "--settings", string(text)) // which count whatever the sources are
 }
 
-// claudeSettingsAt is the index of the settings that count among flags; -1 without settings.
-func claudeSettingsAt(flags []string) int {
-	for i := len(flags) - 1; i >= 0; i-- {
-		if strings.HasPrefix(flags[i], "--settings=") || i > 0 && flags[i-1] == "--settings" {
-			return i
+// claudeSettings are those of the last --settings among the flags, JSON or a file with it, and the other flags. A file
+// is not read for an agent that may read less than we: a link could lead anywhere, and what is read becomes its
+// argument.
+func claudeSettings(o Options) (settings map[string]any, others []string, err error) {
+	named := "{}"
+	for i := 0; i < len(o.Flags); i++ {
+		value, joined := strings.CutPrefix(o.Flags[i], "--settings=")
+		switch {
+		case joined:
+			named = value
+		case o.Flags[i] == "--settings" && i+1 < len(o.Flags):
+			i++
+			named = o.Flags[i]
+		default:
+			others = append(others, o.Flags[i])
 		}
 	}
-	return -1
-}
-
-// claudeSettings are what --settings names: JSON, or a file with it. A file is not read for an agent that may read less
-// than we: a link could lead anywhere, and what is read becomes its argument.
-func claudeSettings(o Options, named string) ([]byte, error) {
-	if strings.HasPrefix(strings.TrimSpace(named), "{") {
-		return []byte(named), nil
+	text := []byte(named)
+	if !strings.HasPrefix(strings.TrimSpace(named), "{") {
+		if o.As != nil || o.Box != nil {
+			return nil, nil, os.ErrPermission
+		}
+		if !filepath.IsAbs(named) {
+			named = filepath.Join(orHere(o.Dir), named)
+		}
+		if text, err = disk.Read(named); err != nil {
+			return nil, nil, err
+		}
 	}
-	if o.As != nil || o.Box != nil {
-		return nil, os.ErrPermission
-	}
-	if !filepath.IsAbs(named) {
-		named = filepath.Join(orHere(o.Dir), named)
-	}
-	return disk.Read(named)
+	return settings, others, json.Unmarshal(text, &settings)
 }
 
 const claudeBudgetFlag = "--max-budget-usd"
