@@ -46,14 +46,14 @@ func (h Hook) ContextMonitor() {
 	gauge, problems := hook.ReadGauge(h.Env)
 	h.say(problems...)
 	percent := gauge.Percent(info.Size())
-	if first, _ := hook.Monitor(in.Event, percent, nil); first == (hook.Answer{}) {
+	if first, _ := hook.Monitor(in.Event, percent, 0); first == (hook.Answer{}) {
 		return
 	}
 	var answer hook.Answer
-	err = h.remember(hook.AlertsFile(in.SessionID), func(said []byte) []byte {
-		var now []int
-		answer, now = hook.Monitor(in.Event, percent, hook.ReadSaid(said))
-		return hook.Said(now)
+	err = h.remember(hook.AlertsFile(in.SessionID), func(before []byte) []byte {
+		var said int
+		answer, said = hook.Monitor(in.Event, percent, hook.ReadNumber(before))
+		return hook.Number(said)
 	})
 	if err != nil { // otherwise there would be a message after every tool
 		h.say(fmt.Sprintf("the context is %.0f%% full, and the agent is not notified, because that cannot be stored: %s", percent, err))
@@ -121,8 +121,8 @@ func (h Hook) Stop(ctx context.Context) {
 	}
 	blocks := 0
 	err := h.remember(name, func(before []byte) []byte {
-		blocks = hook.ReadBlocks(before) + 1
-		return hook.Blocks(blocks)
+		blocks = hook.ReadNumber(before) + 1
+		return hook.Number(blocks)
 	})
 	if blocks > hook.MostBlocks || err != nil && in.StopHookActive { // what cannot be counted is blocked once
 		message := fmt.Sprintf("the agent may stop although it should not: it was kept from stopping %d times, and the harness "+
@@ -257,25 +257,15 @@ func plainFile(name string) ([]byte, error) {
 	return files.ReadIn(root, filepath.Base(name), hook.MostInput)
 }
 
-// plannedFacts reads the plan that a run works on: the file that its marker names, otherwise tasks.json, or prd.json
-// when there is only that.
+// plannedFacts reads the plan that a run works on: the file that its marker names, otherwise tasks.json.
 func plannedFacts(dir string, a hook.Active) hook.Facts {
-	read := func(name string) (shown string, text []byte, err error) {
-		shown = path.Join(filepath.ToSlash(a.RalphDir), name)
-		file := filepath.FromSlash(shown)
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(dir, file)
-		}
-		text, err = plainFile(file)
-		return shown, text, err
-	}
 	name := cmp.Or(a.PlanFile, "tasks.json")
-	shown, text, err := read(name)
-	if a.PlanFile == "" && errors.Is(err, fs.ErrNotExist) {
-		if other, found, failed := read("prd.json"); failed == nil {
-			name, shown, text, err = "prd.json", other, found, nil
-		}
+	shown := path.Join(filepath.ToSlash(a.RalphDir), name)
+	file := filepath.FromSlash(shown)
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
 	}
+	text, err := plainFile(file)
 	facts := hook.Facts{Active: a, PlanName: shown, Plan: text, Foreign: name == "prd.json"}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

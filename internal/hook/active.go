@@ -18,7 +18,7 @@ type Active struct {
 	Mode     plan.Mode     `json:"iterationMode"`        // "" when it is not said
 	Snapshot plan.Snapshot `json:"preIterationSnapshot"` // nil without one
 	RalphDir string        `json:"ralphDir"`             // where the plan is, relative to the file's directory
-	PlanFile string        `json:"planFile"`             // in RalphDir; "" is tasks.json, or prd.json where only that is
+	PlanFile string        `json:"planFile"`             // in RalphDir; "" is tasks.json
 }
 
 // ReadActive reads an ActiveFile. What it cannot read it says, and takes the default: a file that exists is a run,

@@ -2,9 +2,7 @@ package hook
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 )
 
 // Gauge estimates how full an agent's context is from the size of its transcript.
@@ -82,45 +80,22 @@ var thresholds = []threshold{
 	{90, "CRITICAL", criticalText},
 }
 
-// Monitor returns the message for an agent whose context is so full, and the thresholds that have been passed by then.
-// Each has one message a session; of several, only the highest has. said are those with earlier messages.
-func Monitor(event string, percent float64, said []int) (Answer, []int) {
-	var last *threshold
-	now := slices.Clone(said)
-	for i, t := range thresholds {
-		if percent >= float64(t.percent) && !slices.Contains(now, t.percent) {
-			last = &thresholds[i]
-			now = append(now, t.percent)
+// Monitor returns the message for an agent whose context is so full, and the highest threshold in percent that has been
+// passed by then. Each has one message a session; of several, only the highest has. said is the highest with an earlier
+// message, 0 without one.
+func Monitor(event string, percent float64, said int) (Answer, int) {
+	var last threshold
+	for _, t := range thresholds {
+		if percent >= float64(t.percent) && t.percent > said {
+			last = t
 		}
 	}
-	if last == nil {
+	if last.percent == 0 {
 		return Answer{}, said
 	}
 	if event == "" {
 		event = "PostToolUse"
 	}
 	text := fmt.Sprintf("[%s] About %.0f%% of the context window is used. %s", last.severity, min(percent, 100), last.text)
-	return Answer{Specific: &specific{Event: event, AdditionalContext: text}}, now
-}
-
-// ReadSaid reads the thresholds with messages in a session, and ignores anything else in the file.
-func ReadSaid(content []byte) []int {
-	var said []int
-	for _, field := range strings.Fields(string(content)) {
-		n, err := strconv.Atoi(field)
-		if err == nil && slices.ContainsFunc(thresholds, func(t threshold) bool { return t.percent == n }) &&
-			!slices.Contains(said, n) {
-			said = append(said, n)
-		}
-	}
-	return said
-}
-
-// Said is what ReadSaid reads.
-func Said(said []int) []byte {
-	var b strings.Builder
-	for _, n := range said {
-		fmt.Fprintln(&b, n)
-	}
-	return []byte(b.String())
+	return Answer{Specific: &specific{Event: event, AdditionalContext: text}}, last.percent
 }

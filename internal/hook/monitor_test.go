@@ -2,30 +2,28 @@ package hook
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 )
 
 // TestThresholds: each is told of once; of several at once the highest is, and none of them again (S4-116).
 func TestThresholds(t *testing.T) {
-	var said []int
+	said := 0
 	for _, step := range []struct {
 		percent float64
 		want    string // how the message begins; "" is none
-		said    []int
+		said    int
 	}{
-		{49.99, "", nil},
-		{50, "[NOTICE] About 50% of the context window is used. Be mindful of remaining space.", []int{50}},
-		{55, "", []int{50}},
-		{60, "[NOTICE]", []int{50, 60}},
-		{60, "", []int{50, 60}},
-		{70.4, "[WARNING] About 70% of the context window is used. Finish your current task and commit soon.",
-			[]int{50, 60, 70}},
-		{80, "[WARNING]", []int{50, 60, 70, 80}},
-		{90, "[CRITICAL] About 90% of the context window is used. Wrap up immediately. Do NOT start new work.",
-			[]int{50, 60, 70, 80, 90}},
-		{150, "", []int{50, 60, 70, 80, 90}},
+		{49.99, "", 0},
+		{50, "[NOTICE] About 50% of the context window is used. Be mindful of remaining space.", 50},
+		{55, "", 50},
+		{60, "[NOTICE]", 60},
+		{60, "", 60},
+		{70.4, "[WARNING] About 70% of the context window is used. Finish your current task and commit soon.", 70},
+		{80, "[WARNING]", 80},
+		{55, "", 80},
+		{90, "[CRITICAL] About 90% of the context window is used. Wrap up immediately. Do NOT start new work.", 90},
+		{150, "", 90},
 	} {
 		var a Answer
 		a, said = Monitor("", step.percent, said)
@@ -33,14 +31,12 @@ func TestThresholds(t *testing.T) {
 		if a.Specific != nil {
 			got = a.Specific.AdditionalContext
 		}
-		if step.want == "" && got != "" || !strings.HasPrefix(got, step.want) || !slices.Equal(said, step.said) {
+		if step.want == "" && got != "" || !strings.HasPrefix(got, step.want) || said != step.said {
 			t.Errorf("at %v: %q, said %v", step.percent, got, said)
 		}
-		said = ReadSaid(Said(said))
 	}
-	a, said := Monitor("AfterTool", 95, []int{50})
-	if !strings.HasPrefix(a.Specific.AdditionalContext, "[CRITICAL]") || a.Specific.Event != "AfterTool" ||
-		len(said) != 5 {
+	a, said := Monitor("AfterTool", 95, 50)
+	if !strings.HasPrefix(a.Specific.AdditionalContext, "[CRITICAL]") || a.Specific.Event != "AfterTool" || said != 90 {
 		t.Errorf("several at once: %+v, %v", a.Specific, said)
 	}
 }
@@ -52,7 +48,7 @@ func TestMessages(t *testing.T) {
 		80: `Finish your current task and commit soon. Do not start additional tasks. If work remains, create new stories in tasks.json for the next iteration and capture any implementation details or insights in progress.txt so the next iteration has full context.`,
 		90: `Wrap up immediately. Do NOT start new work. Instead: (1) create tasks in tasks.json for any remaining work, (2) write implementation details, insights, and handoff notes to progress.txt, (3) commit all changes, (4) stop. The next iteration will continue from where you left off.`,
 	} {
-		if a, _ := Monitor("", percent, nil); !strings.HasSuffix(a.Specific.AdditionalContext, ". "+want) &&
+		if a, _ := Monitor("", percent, 0); !strings.HasSuffix(a.Specific.AdditionalContext, ". "+want) &&
 			!strings.HasSuffix(a.Specific.AdditionalContext, "used. "+want) {
 			t.Errorf("%v: %s", percent, a.Specific.AdditionalContext)
 		}
@@ -98,10 +94,10 @@ func TestSessionFiles(t *testing.T) {
 		}
 		seen[name] = id
 	}
-	if got := ReadBlocks([]byte("7\n")); got != 7 {
+	if got := ReadNumber(Number(7)); got != 7 {
 		t.Error(got)
 	}
-	if got := ReadBlocks([]byte("-1")) + ReadBlocks([]byte("x")) + ReadBlocks(nil); got != 0 {
+	if got := ReadNumber([]byte("-1")) + ReadNumber([]byte("x")) + ReadNumber(nil); got != 0 {
 		t.Error(got)
 	}
 }
@@ -131,6 +127,6 @@ func BenchmarkMonitor(b *testing.B) {
 			_ := Read(
 			strings.NewReader(`{"session_id":"s","transcript_path":"/x","tool_name":"Bash","tool_input":{"command":"ls"}}`))
 		g, _ := ReadGauge(nil)
-		Monitor(in.Event, g.Percent(500_000), nil)
+		Monitor(in.Event, g.Percent(500_000), 0)
 	}
 }

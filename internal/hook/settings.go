@@ -125,7 +125,7 @@ const (
 	blocksName = "ralph-stop-blocks-"
 )
 
-// AlertsFile names the file of the thresholds with messages in a session.
+// AlertsFile names the file of the highest threshold with a message in a session.
 func AlertsFile(session string) string { return alertsName + fileID(session) }
 
 // BlocksFile names the file that counts how often a session was kept from stopping.
@@ -148,8 +148,8 @@ func fileID(session string) string {
 // own would continue forever, and the harness judges what it leaves anyhow.
 const MostBlocks = 8
 
-// ReadBlocks reads how often a session was kept from stopping; 0 for anything but a number.
-func ReadBlocks(content []byte) int {
+// ReadNumber reads what a file of a session holds; 0 for anything but a number.
+func ReadNumber(content []byte) int {
 	n, err := strconv.Atoi(strings.TrimSpace(string(content)))
 	if err != nil || n < 0 {
 		return 0
@@ -157,5 +157,5 @@ func ReadBlocks(content []byte) int {
 	return n
 }
 
-// Blocks is what ReadBlocks reads.
-func Blocks(n int) []byte { return []byte(strconv.Itoa(n) + "\n") }
+// Number is what ReadNumber reads.
+func Number(n int) []byte { return []byte(strconv.Itoa(n) + "\n") }
