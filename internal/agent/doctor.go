@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -55,18 +56,15 @@ func Look(ctx context.Context, o Options) Found {
 func LookForAll(ctx context.Context, o Options) []Found {
 	names := Names()
 	found := make([]Found, len(names))
-	done := make(chan struct{})
+	var looking sync.WaitGroup
 	for i, name := range names {
-		go func() {
+		looking.Go(func() {
 			o := o
 			o.Command = name
 			found[i] = Look(ctx, o)
-			done <- struct{}{}
-		}()
+		})
 	}
-	for range names {
-		<-done
-	}
+	looking.Wait()
 	return found
 }
 

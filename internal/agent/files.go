@@ -3,14 +3,15 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/agent/stream"
 	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // ready makes the directory of the turn's own, with the files that the agent's arguments and environment name. It is
@@ -75,14 +76,9 @@ func (t *turnInput) answer() string {
 		return ""
 	}
 	defer root.Close()
-	f, info, err := disk.Open(root, answerFile)
+	said, err := disk.ReadIn(root, answerFile, stream.MaxLine)
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
-	if _, err := f.Seek(max(0, info.Size()-claimBytes), io.SeekStart); err != nil {
-		return ""
-	}
-	said, _ := io.ReadAll(io.LimitReader(f, claimBytes))
-	return strings.ToValidUTF8(string(said), "")
+	return strings.ToValidUTF8(safetext.LastBytes(string(said), claimBytes), "")
 }

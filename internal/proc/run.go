@@ -25,7 +25,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{Class: Cancelled, Exit: -1}, nil
 	}
-	s.Grace = orElse(s.Grace, GraceOf(ctx))
+	s.Grace = cmp.Or(s.Grace, GraceOf(ctx))
 	asked := s
 	box, err := boxed(s)
 	if err != nil {
@@ -343,7 +343,7 @@ func End(pids []int, grace time.Duration) {
 	}
 	defer t.close()
 	t.terminate()
-	over, pause := time.Now().Add(orElse(grace, DefaultGrace)), time.Millisecond
+	over, pause := time.Now().Add(cmp.Or(grace, DefaultGrace)), time.Millisecond
 	for !t.gone() && time.Now().Before(over) {
 		time.Sleep(pause)
 		pause = min(2*pause, 20*time.Millisecond)

@@ -2,6 +2,7 @@
 package proc
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -84,14 +85,7 @@ func WithGrace(ctx context.Context, grace time.Duration) context.Context {
 // GraceOf is the time between TERM and KILL of the processes of a context: that of WithGrace, or DefaultGrace.
 func GraceOf(ctx context.Context) time.Duration {
 	grace, _ := ctx.Value(graceKey{}).(time.Duration)
-	return orElse(grace, DefaultGrace)
-}
-
-func orElse(d, other time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return other
+	return cmp.Or(grace, DefaultGrace)
 }
 
 // Class says how a process ended.
