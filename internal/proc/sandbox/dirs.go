@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"maps"
 	"os"
 	"path"
@@ -183,57 +182,53 @@ func (s *Sandbox) places(mounts []string, at, in dirs) (rest []string, err error
 
 // place makes one.
 func (s *Sandbox) place(dir, name, from string) error {
-	root, err := files.OpenDir(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if isDir(from) {
-		return s.mkdirIn(root, name)
-	}
-	if err := s.mkdirIn(root, path.Dir(name)); err != nil {
-		return err
-	}
-	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() {
-		return nil
-	}
-	if err := files.RemoveIn(root, name); err != nil {
-		return err
-	}
-	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(give(root, name, s.o.As), file.Close())
+	return within(dir, func(root *os.Root) error {
+		if isDir(from) {
+			return s.mkdirIn(root, name)
+		}
+		isFile := func() bool {
+			info, err := root.Lstat(name)
+			return err == nil && info.Mode().IsRegular()
+		}
+		return s.putIn(root, name, isFile, func() error {
+			file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if err != nil {
+				return err
+			}
+			return file.Close()
+		})
+	})
 }
 
 // linkIn makes links in a home or in a cache, by name and what each leads to. A file in the place of one is removed.
 func (s *Sandbox) linkIn(dir string, links map[string]string) error {
-	root, err := files.OpenDir(dir)
-	if err != nil {
+	return within(dir, func(root *os.Root) error {
+		for _, at := range slices.Sorted(maps.Keys(links)) {
+			to, name := links[at], filepath.ToSlash(at)
+			isLink := func() bool {
+				at, err := root.Readlink(name)
+				return err == nil && at == to
+			}
+			if err := s.putIn(root, name, isLink, func() error { return root.Symlink(to, name) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// putIn makes something in a home that is not there yet, in the place of whatever is.
+func (s *Sandbox) putIn(root *os.Root, name string, isThere func() bool, put func() error) error {
+	if err := s.mkdirIn(root, path.Dir(name)); err != nil || isThere() {
 		return err
 	}
-	defer root.Close()
-	for _, name := range slices.Sorted(maps.Keys(links)) {
-		to := links[name]
-		name = filepath.ToSlash(name)
-		if err := s.mkdirIn(root, path.Dir(name)); err != nil {
-			return err
-		}
-		if at, err := root.Readlink(name); err == nil && at == to {
-			continue
-		}
-		if err := files.RemoveIn(root, name); err != nil {
-			return err
-		}
-		if err := root.Symlink(to, name); err != nil {
-			return err
-		}
-		if err := give(root, name, s.o.As); err != nil {
-			return err
-		}
+	if err := files.RemoveIn(root, name); err != nil {
+		return err
 	}
-	return nil
+	if err := put(); err != nil {
+		return err
+	}
+	return give(root, name, s.o.As)
 }
 
 // cacheDir is where the caches of a use lie.

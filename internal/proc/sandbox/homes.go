@@ -365,12 +365,11 @@ func (s *Sandbox) environ(of proc.Spec, in dirs) []string {
 			return name == pattern || star && strings.HasPrefix(name, prefix)
 		})
 	})
-	set := []string{
-		"HOME=" + in.home, "TMPDIR=" + in.temp,
-		"GOCACHE=" + in.cache + "/go-build", "GOPATH=" + in.cache + "/go", "CARGO_HOME=" + in.cache + "/cargo",
-		"npm_config_cache=" + in.cache + "/npm",
-		"YARN_CACHE_FOLDER=" + in.cache + "/yarn", "PIP_CACHE_DIR=" + in.cache + "/pip", "UV_CACHE_DIR=" + in.cache + "/uv",
-		"GRADLE_USER_HOME=" + in.cache + "/gradle",
+	set := []string{"HOME=" + in.home, "TMPDIR=" + in.temp, "GOPATH=" + in.cache + "/go"}
+	for _, c := range toolCaches {
+		if c.env != "" {
+			set = append(set, c.env+"="+in.cache+"/"+c.name)
+		}
 	}
 	// what this machine has fetched already; go.sum is held against it anyway
 	if from := moduleCache(s.o); from != "" {
