@@ -289,11 +289,11 @@ func Replay(o Options, r Recording) (loop.Turn, error) {
 var signals = map[int]string{1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 6: "SIGABRT", 9: "SIGKILL", 11: "SIGSEGV",
 	13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM"}
 
-// Starts finds out whether the agent could begin in a sandbox: of one that ralph knows by asking for its version, of
-// another by looking at its file. The error is a sentence.
+// Starts finds out whether an agent could begin in a sandbox, by asking for its version. What one that ralph does not
+// know would do when asked, no one knows: its first turn shows whether it can. The error is a sentence.
 func (a *Agent) Starts(ctx context.Context, s *sandbox.Sandbox) error {
-	if err := s.Starts(ctx, sandbox.Works, a.program, a.env); err != nil || a.dialect.name == command.name {
-		return err
+	if a.dialect.name == command.name {
+		return nil
 	}
 	return s.Starts(ctx, sandbox.Works, a.program, a.env, "--version")
 }

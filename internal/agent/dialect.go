@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"runtime"
+	"os"
 	"strings"
 	"time"
 
@@ -229,13 +229,11 @@ func (o Options) asRoot() bool {
 	if o.As != nil {
 		return o.As.UID == 0
 	}
-	return runtime.GOOS != "windows" && geteuid() == 0
+	return os.Geteuid() == 0 // which is -1 on Windows
 }
 
 // reads reports whether the agent is to change nothing.
 func (o Options) reads() bool { return o.ReadOnly || o.NoTools }
-
-func (t *turnInput) clock() func() time.Time { return t.now }
 
 // argvBytes is how long a prompt may be as an argument. Linux takes 128 KiB in one, less a byte.
 const argvBytes = 100 << 10

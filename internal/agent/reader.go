@@ -262,7 +262,7 @@ func newReader(t *turnInput, d dialect) *reader {
 		d.decode, t.dialect.ends = stream.NewPlain, false
 	}
 	r := &reader{talk: t, noise: proc.NewTail(0, 8<<10), said: newSaid()}
-	r.decoder = d.decode(t.clock(), r.event)
+	r.decoder = d.decode(t.now, r.event)
 	r.Writer = t.console.stdout(r.decoder)
 	return r
 }

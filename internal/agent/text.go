@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -75,8 +74,6 @@ func orHere(dir string) string {
 	}
 	return dir
 }
-
-func geteuid() int { return os.Geteuid() }
 
 // phrase is how failures of a class are worded.
 type phrase struct {

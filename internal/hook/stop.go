@@ -74,11 +74,7 @@ func (f Facts) plan() (plan.Plan, []string) {
 }
 
 func texts(violations []plan.Violation) []string {
-	var all []string
-	for _, v := range violations {
-		all = append(all, v.Text)
-	}
-	return all
+	return safetext.Map(violations, func(v plan.Violation) string { return v.Text })
 }
 
 // mostListed is how many of anything an answer lists.

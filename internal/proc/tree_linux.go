@@ -3,7 +3,6 @@ package proc
 import (
 	"cmp"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"os"
@@ -46,9 +45,7 @@ type tree struct {
 // newTree makes a tree active. Start its root in dir with entry in its environment, which says whose it is and where it
 // began.
 func newTree(dir string) (t *tree, entry string, err error) {
-	var b [12]byte
-	_, _ = rand.Read(b[:]) // never fails
-	entry = markPrefix + hex.EncodeToString(b[:]) + "="
+	entry = markPrefix + rand.Text() + "="
 	t = &tree{marks: [][]byte{[]byte(entry)}}
 	return t, entry + us() + ":" + dir, registry.begin(t)
 }
