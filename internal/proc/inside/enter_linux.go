@@ -17,12 +17,9 @@ import (
 )
 
 // run makes this process what args, those behind Entry, say it is to become, within a box. It returns only when that
-// fails, or when all that was asked is whether it could, with an exit code; the reason is on standard error.
+// fails, with an exit code; the reason is on standard error.
 func run(args []string) int {
 	err := enter(args)
-	if err == nil {
-		return 0
-	}
 	fmt.Fprintln(os.Stderr, "ralph: entering the sandbox:", err)
 	switch {
 	case errors.Is(err, syscall.ENOENT):
@@ -74,56 +71,29 @@ func enter(args []string) (err error) {
 			return err
 		}
 	}
-	if in.Look {
-		return begins(program)
+	if err = syscall.Exec(program, args[2:], env); errors.Is(err, syscall.ENOENT) && interpreter(program) != "" {
+		program += ": its interpreter " + interpreter(program)
 	}
-	return fmt.Errorf("running %s: %w", program, syscall.Exec(program, args[2:], env))
+	return fmt.Errorf("running %s: %w", program, err)
+}
+
+// interpreter is what the first line of a program names; "" if it names none.
+func interpreter(program string) string {
+	text, _ := os.ReadFile(program)
+	line, _, _ := strings.Cut(string(text[:min(len(text), 256)]), "\n")
+	words := strings.Fields(strings.TrimPrefix(line, "#!"))
+	if !strings.HasPrefix(line, "#!") || len(words) == 0 {
+		return ""
+	}
+	return words[0]
 }
 
 // rlimitNPROC is RLIMIT_NPROC of all systems that Linux runs on but MIPS and SPARC.
 const rlimitNPROC = 6
 
-// begins reports whether a program and the interpreter that its first line names are there to be run.
-func begins(program string) error {
-	if err := unix.Access(program, unix.X_OK); err != nil {
-		return fmt.Errorf("%s: %w", program, err)
-	}
-	f, err := os.Open(program)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	first := make([]byte, 256)
-	n, _ := f.Read(first)
-	line, _, _ := strings.Cut(string(first[:n]), "\n")
-	words := strings.Fields(strings.TrimPrefix(line, "#!"))
-	if !strings.HasPrefix(line, "#!") || len(words) == 0 {
-		return nil
-	}
-	if err := unix.Access(words[0], unix.X_OK); err != nil {
-		return fmt.Errorf("%s, which %s names: %w", words[0], program, err)
-	}
-	if filepath.Base(words[0]) == "env" && len(words) > 1 && !strings.ContainsAny(words[1], "-=") {
-		if _, err := onPath(words[1]); err != nil {
-			return fmt.Errorf("which %s names: %w", program, err)
-		}
-	}
-	return nil
-}
-
-// value is a variable of the environment.
-func value(name string) string {
-	for _, entry := range os.Environ() {
-		if v, ok := strings.CutPrefix(entry, name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
-
 // onPath finds a program of this box.
 func onPath(name string) (string, error) {
-	for _, dir := range filepath.SplitList(value("PATH")) {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() &&
 			info.Mode().Perm()&0o111 != 0 {

@@ -13,7 +13,6 @@ const Entry = "__box"
 
 // Steps are done in a box before the program starts.
 type Steps struct {
-	Look   bool   `json:"look,omitempty"`   // whether the program could begin is all that is asked
 	Socket string `json:"socket,omitempty"` // where someone outside takes the listeners of this box
 	// Carry are addresses of the machine that are reached at the same address in the box: "127.0.0.1:8080".
 	Carry  []string `json:"carry,omitempty"`

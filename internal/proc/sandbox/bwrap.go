@@ -43,7 +43,7 @@ func (s *Sandbox) openBwrap(ctx context.Context) error {
 	if b.home == "" || b.home == "/" || !isDir(b.home) {
 		b.home = boxDir + "/home"
 	}
-	s.maker, s.Complete, s.own = b, true, s.ownCaches()
+	s.maker, s.own = b, s.ownCaches()
 	s.Line = "sandbox: bwrap: only the worktree and a home of the run's own can be written, your keys cannot be read, and the network is reached only by a proxy that knows which hosts are allowed"
 	s.layered = true
 	if err := s.try(ctx); err == nil || ctx.Err() != nil {
@@ -124,8 +124,7 @@ func (b *bwrap) base() []string {
 }
 
 // enter implements maker.
-func (b *bwrap) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
-	u := of.u
+func (b *bwrap) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	program, v, err := b.s.begin(u, s, "/dev/shm") // bwrap mounts its own /dev
 	if err != nil {
 		return proc.SandboxedCommand{}, err
@@ -140,7 +139,7 @@ func (b *bwrap) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
 		g.close()
 		return proc.SandboxedCommand{}, err
 	}
-	steps := b.steps(of, g, s.Limits)
+	steps := b.steps(u, g, s.Limits)
 	steps.Layers = lay
 	args := slices.Concat(b.base(), mounts, []string{"--chdir", dir, "--", boxSelf}, steps.Arguments(program, s.Argv))
 	s.Argv = append([]string{b.program}, args...)
@@ -199,10 +198,10 @@ func (s *Sandbox) userns(u Use) bool { return s.o.Userns && !u.turn() }
 
 // steps are what is done in the box. Its user has a namespace of its own, in which the system counts processes, unless
 // that is root, whom it does not count.
-func (b *bwrap) steps(of box, g *listenerSocket, l proc.Limits) inside.Steps {
-	steps := inside.Steps{Look: of.look, Socket: boxSocket + "/sock", Carry: g.carried}
+func (b *bwrap) steps(u Use, g *listenerSocket, l proc.Limits) inside.Steps {
+	steps := inside.Steps{Socket: boxSocket + "/sock", Carry: g.carried}
 	if inside.KnowsSockets() {
-		steps.Sockets = &inside.Sockets{Own: true, Userns: b.s.userns(of.u)}
+		steps.Sockets = &inside.Sockets{Own: true, Userns: b.s.userns(u)}
 	}
 	if l.Processes > 0 && !asRoot(b.s.o.As) {
 		steps.Processes = proc.MostOfUser(l.Processes)

@@ -41,7 +41,7 @@ func (s *Sandbox) openContainer(ctx context.Context) error {
 	var b [4]byte
 	_, _ = rand.Read(b[:])
 	c := &container{s: s, name: "ralph-box-" + hex.EncodeToString(b[:])}
-	s.maker, s.Complete = c, true
+	s.maker = c
 	// An engine that is installed might not run: docker without its daemon.
 	var broken []string
 	for _, name := range []string{"docker", "podman"} {
@@ -68,8 +68,7 @@ var ofClient = []string{"HOME", "PATH", "DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_
 	"DOCKER_TLS_VERIFY", "CONTAINER_HOST", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
 
 // enter implements maker.
-func (c *container) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
-	u := of.u
+func (c *container) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	if err := c.s.prepareHome(u); err != nil {
 		return proc.SandboxedCommand{}, err
 	}
@@ -111,7 +110,7 @@ func (c *container) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
 		program = filepath.Base(program) // that of the image
 	}
 	args = append(append(args, "--entrypoint", boxSelf, o.Image),
-		b.steps(of, g, proc.Limits{}).Arguments(relativeTo(dir, program), s.Argv)...)
+		b.steps(u, g, proc.Limits{}).Arguments(relativeTo(dir, program), s.Argv)...)
 	env := slices.DeleteFunc(c.s.environ(s, in),
 		func(entry string) bool { name, _, _ := strings.Cut(entry, "="); return slices.Contains(ofClient, name) })
 	for _, name := range ofClient {

@@ -220,19 +220,19 @@ func (s *Sandbox) Box(u Use) proc.Box {
 	if s == nil || s.maker == nil {
 		return nil
 	}
-	return box{s, u, false}
+	return box{s, u}
 }
 
 // Enter implements proc.Box.
 func (b box) Enter(s proc.Spec) (proc.SandboxedCommand, error) {
 	if b.u != Reads {
-		return b.s.maker.enter(b, s)
+		return b.s.maker.enter(b.u, s)
 	}
 	end, err := b.s.read()
 	if err != nil {
 		return proc.SandboxedCommand{}, err
 	}
-	boxed, err := b.s.maker.enter(b, s)
+	boxed, err := b.s.maker.enter(b.u, s)
 	if err != nil {
 		end()
 		return boxed, err

@@ -117,8 +117,7 @@ func (l *landlocked) linkFiles(u Use) error {
 }
 
 // enter implements maker.
-func (l *landlocked) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
-	u := of.u
+func (l *landlocked) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	program, v, err := l.s.begin(u, s)
 	if err != nil {
 		return proc.SandboxedCommand{}, err
@@ -133,7 +132,7 @@ func (l *landlocked) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
 	} else {
 		v.elsewhere(&o, s.Dir)
 	}
-	in := inside.Steps{Look: of.look, Read: l.readable(u, s, v, judge), Write: l.writable(u, s, judge), Devices: devices,
+	in := inside.Steps{Read: l.readable(u, s, v, judge), Write: l.writable(u, s, judge), Devices: devices,
 		Sockets: l.sockets(u)}
 	port := l.port[Checks]
 	if u.turn() {

@@ -115,7 +115,7 @@ func (s *Sandbox) openDockerSandbox(ctx context.Context) error {
 	if err := m.start(ctx); err != nil {
 		return &UnavailableError{err.Error()}
 	}
-	s.maker, s.Complete = m, true
+	s.maker = m
 	s.Line = "sandbox: docker-sandbox: agents and checks are in the virtual machine " + m.name +
 		", which has the worktree and nothing else of this machine, and reaches only the hosts that are allowed"
 	return nil
@@ -247,13 +247,13 @@ func (m *microVM) network(ctx context.Context) error {
 // enter implements maker. An agent is run as docker runs it, with its prompt as an argument; what else there is by
 // exec. A reviewer has no checkout: it reads the worktree, kept from writing by the tools that it has, and
 // by who looks afterwards whether anything was written.
-func (m *microVM) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
+func (m *microVM) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	if _, judge := m.s.o.judged(s.Dir); judge && m.dir != m.s.o.Judge {
 		c, err := m.judge()
 		if err != nil {
 			return proc.SandboxedCommand{}, err
 		}
-		return c.enter(of, s)
+		return c.enter(u, s)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), createLimit)
 	defer cancel()
@@ -261,7 +261,7 @@ func (m *microVM) enter(of box, s proc.Spec) (proc.SandboxedCommand, error) {
 		return proc.SandboxedCommand{}, fmt.Errorf("writing to the sandbox %s: %w", m.name, err)
 	}
 	args := []string{m.program, "sandbox"}
-	if !of.u.turn() || filepath.Base(s.Argv[0]) != "claude" {
+	if !u.turn() || filepath.Base(s.Argv[0]) != "claude" {
 		args = append(append(args, "exec", "-w", s.Dir, m.name), s.Argv...)
 	} else {
 		flags, err := m.prompted(ctx, s)

@@ -125,7 +125,7 @@ func TestMachineIsMadeOnce(t *testing.T) {
 	}
 	s := d.open()
 	equal(t, d.calls(), first)
-	if s.Mode != DockerSandbox || !s.Complete {
+	if s.Mode != DockerSandbox {
 		t.Errorf("%+v", s)
 	}
 	said := d.run(s.Box(Works), "Do it.\n", "/usr/bin/claude", "-p", "--output-format", "stream-json", "--verbose",

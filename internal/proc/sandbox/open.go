@@ -120,13 +120,13 @@ func openMode(ctx context.Context, o Options, k kind) (*Sandbox, error) {
 	return s, nil
 }
 
-// Starts finds out whether a program can begin in a box: whether it is seen there, with the interpreter that it names.
-// With arguments it is run, too, and has to end well. The error is a sentence for the user.
+// Starts finds out whether a program can begin in a box: with these arguments it has to end well there. The error is a
+// sentence for the user.
 func (s *Sandbox) Starts(ctx context.Context, u Use, program string, env []string, args ...string) error {
 	if s == nil || s.maker == nil || s.Mode == DockerSandbox { // whose machine was made with its agent
 		return nil
 	}
-	why, err := s.whyNot(ctx, proc.Spec{Argv: append([]string{program}, args...), Env: env, Box: box{s, u, len(args) == 0},
+	why, err := s.whyNot(ctx, proc.Spec{Argv: append([]string{program}, args...), Env: env, Box: s.Box(u),
 		Timeout: time.Minute}, 0)
 	switch {
 	case err != nil:

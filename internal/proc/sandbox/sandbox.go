@@ -11,9 +11,8 @@ import (
 
 // Sandbox is what a run's processes are kept in.
 type Sandbox struct {
-	Mode     string // Bwrap, Landlock, Container, DockerSandbox or Off
-	Complete bool   // everything holds: files, processes, network
-	Line     string // what was chosen, what holds and what does not
+	Mode string // Bwrap, Landlock, Container, DockerSandbox or Off
+	Line string // what was chosen, what holds and what does not
 
 	o       Options
 	view    visiblePaths
@@ -41,14 +40,13 @@ type cacheLayers struct {
 // maker makes boxes of one mode.
 type maker interface {
 	// enter returns what is run instead of s.
-	enter(in box, s proc.Spec) (proc.SandboxedCommand, error)
+	enter(u Use, s proc.Spec) (proc.SandboxedCommand, error)
 }
 
 // box is what one use runs something in.
 type box struct {
-	s    *Sandbox
-	u    Use
-	look bool // a program is only looked at there
+	s *Sandbox
+	u Use
 }
 
 // Close throws away what the run's boxes have used.
