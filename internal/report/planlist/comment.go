@@ -136,30 +136,14 @@ func writtenBlock(block string) string {
 	return fmt.Sprintf("<!-- ralph:plan-written:%.8x -->\n", sha256.Sum256([]byte(strings.TrimSpace(block))))
 }
 
-var fenceOpen = regex.Lazy("^ {0,3}(`{3,}|~{3,})[ \t]*([^` \t]*)[^`]*$")
+var jsonBlock = regex.Lazy("(?ms)^```json\n(.*?)^```$")
 
-// onlyBlock is the one closed block of JSON in a text; ok is false without exactly one.
+// onlyBlock is the block of JSON in a text: that of planBlock is the first, since a list holds none. ok is false without
+// one.
 func onlyBlock(text string) (content []byte, ok bool) {
-	var blocks [][]byte
-	var open, info string
-	var block strings.Builder
-	for _, line := range strings.Split(text, "\n") {
-		m := fenceOpen.FindStringSubmatch(line)
-		switch {
-		case open == "" && m != nil:
-			open, info = m[1], strings.ToLower(m[2])
-			block.Reset()
-		case open != "" && closes(line, open):
-			if info == "json" {
-				blocks = append(blocks, []byte(block.String()))
-			}
-			open = ""
-		case open != "":
-			block.WriteString(line + "\n")
-		}
-	}
-	if open != "" || len(blocks) != 1 {
+	m := jsonBlock.FindStringSubmatch(text)
+	if m == nil {
 		return nil, false
 	}
-	return blocks[0], true
+	return []byte(m[1]), true
 }
