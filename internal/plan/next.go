@@ -24,7 +24,7 @@ func (p Plan) Mode(r Rules) Mode {
 func (p Plan) Next(m Mode, r Rules) (s Story, ok bool) {
 	passed := make(map[string]bool, len(p.Stories))
 	for _, s := range p.Stories {
-		passed[s.ID] = s.done(r)
+		passed[s.ID] = s.Done(r)
 	}
 	best := -1
 	for i, s := range p.Stories {
@@ -55,15 +55,15 @@ func (s Story) ready(passed map[string]bool) bool {
 	return !slices.ContainsFunc(s.DependsOn, func(id string) bool { return !passed[id] })
 }
 
-// done reports whether nothing is left to do for a story.
-func (s Story) done(r Rules) bool {
+// Done reports whether nothing is left to do for a story.
+func (s Story) Done(r Rules) bool {
 	return s.Passes && (r.SkipReview || s.ReviewStatus == Approved)
 }
 
 // Complete reports whether every story passes, and unless SkipReview is approved. A plan without stories is not
 // complete.
 func (p Plan) Complete(r Rules) bool {
-	return len(p.Stories) > 0 && len(p.those(func(s Story) bool { return s.done(r) })) == len(p.Stories)
+	return len(p.Stories) > 0 && len(p.those(func(s Story) bool { return s.Done(r) })) == len(p.Stories)
 }
 
 // Passed counts the stories whose passes is true.
@@ -85,7 +85,7 @@ func (r Rules) cap() int {
 // SkipReview both are one a story. likely is never more than most.
 func (p Plan) Estimate(r Rules) (likely, most int) {
 	for _, s := range p.Stories {
-		if s.done(r) {
+		if s.Done(r) {
 			continue
 		}
 		l, m := s.estimate(r)

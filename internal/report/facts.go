@@ -195,11 +195,6 @@ func waitingFor(s loop.State) string {
 	return "Waiting"
 }
 
-// StoryDone reports whether a story needs nothing more.
-func StoryDone(s loop.State, st plan.Story) bool {
-	return st.Passes && (st.ReviewStatus == plan.Approved || s.Rules().SkipReview)
-}
-
 // mostNames is how many of many names a text has.
 const mostNames = 5
 
@@ -235,11 +230,6 @@ func reviews(s loop.State, st plan.Story) string {
 	return fmt.Sprintf(", review %d/%d", st.ReviewCount, rules.ReviewCap)
 }
 
-// open reports whether a story of the plan is not done.
-func open(s loop.State) bool {
-	return slices.ContainsFunc(s.Plan.Stories, func(st plan.Story) bool { return !StoryDone(s, st) })
-}
-
 // urgent are the stories to look at first, in the plan's order: the present one, those in review, those at the cap, the
 // open ones.
 func urgent(s loop.State, most int) []plan.Story {
@@ -253,7 +243,7 @@ func urgent(s loop.State, most int) []plan.Story {
 			return 0
 		case st.AtCap():
 			return 3
-		case StoryDone(s, st):
+		case st.Done(s.Rules()):
 			return 5
 		case st.ReviewStatus == plan.ChangesRequested:
 			return 1
@@ -278,7 +268,7 @@ func Tally(s loop.State) string {
 	}
 	done, atCap := 0, 0
 	for _, st := range p.Stories {
-		if StoryDone(s, st) {
+		if st.Done(s.Rules()) {
 			done++
 		}
 		if st.AtCap() {

@@ -69,7 +69,7 @@ func (v View) Doing() string {
 		return "the next iteration begins with what failed"
 	case s.PlanDue:
 		return "the plan's file is fixed"
-	case s.Plan != nil && open(s) && last.N < s.MaxIterations:
+	case s.Plan != nil && !s.Plan.Complete(s.Rules()) && last.N < s.MaxIterations:
 		return "the next iteration is about to begin"
 	}
 	return "the result is being written down"
@@ -275,7 +275,7 @@ func (v View) openStory() string {
 		return ""
 	}
 	for _, st := range v.State.Plan.Stories {
-		if !StoryDone(v.State, st) {
+		if !st.Done(v.State.Rules()) {
 			return wording.JoinedBy(" — ", v.storyID(st)+" is not done", v.Text(st.ReviewFeedback, mostCause))
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func (v View) storyItem(st plan.Story) string {
 	box, loud, state := "[ ] ", "", wording.StoryState(st)
 	asks := v.Text(st.ReviewFeedback, 300)
-	if StoryDone(v.State, st) {
+	if st.Done(v.State.Rules()) {
 		box, asks = "[x] ", ""
 	}
 	if st.AtCap() {

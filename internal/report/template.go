@@ -96,9 +96,7 @@ func (w Words) intoTemplate(template string, sections []section) string {
 	var p wording.Markdown
 	var below []section
 	for _, s := range sections {
-		if s.name == "top" {
-			p.Part(s.body)
-		} else if _, found := places[s.name]; !found {
+		if _, found := places[s.name]; !found {
 			below = append(below, s)
 		}
 	}

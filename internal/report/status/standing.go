@@ -233,7 +233,7 @@ func standingStories(v report.View) []StandingStory {
 	}
 	for _, st := range v.State.Plan.Stories {
 		list = append(list, StandingStory{ID: v.Redacted(st.ID), Title: v.Redacted(st.Title), State: wording.StoryState(st),
-			Done: report.StoryDone(v.State, st), AtCap: st.AtCap(),
+			Done: st.Done(v.State.Rules()), AtCap: st.AtCap(),
 			Reviews: st.ReviewCount, Feedback: v.Redacted(st.ReviewFeedback)})
 	}
 	return list
