@@ -375,7 +375,7 @@ func (s *sweep) openPlan(ctx context.Context, request event.Request, set config.
 		return nil, "it is complete" + p.Marks()
 	case says.Complete(rules): // no one has asked for the reviews that are missing
 		return nil, fmt.Sprintf("it says that it is complete, but no record has an approval of %s; run it to review those",
-			safetext.FirstN(planrun.Claimed(claims), 10))
+			safetext.FirstN(claims, 10))
 	case s.held[wanted.ID]:
 		return nil, "its run is alive"
 	case last.End != nil && samePlan(last, wanted.plan.Content):

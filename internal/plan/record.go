@@ -46,23 +46,17 @@ func (s Story) Digest() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// Unrecorded is an approval in a plan's file that no one on record made.
-type Unrecorded struct {
-	Story   string
-	Changed bool // someone approved the story when it had other criteria
-}
-
 // Bound is the plan with no more approvals and reviews than are on record: each list of on is a source that is
 // believed. An approval that no source has is taken back, so that the story is reviewed, or done again in a run without
 // reviews. What the record says that the file does not, such as an approval that its user has taken back, stays as the
-// file says. record is what is known of every story of the result.
-func (p Plan) Bound(r Rules, on ...[]RecordedReview) (bound Plan, record []RecordedReview, claims []Unrecorded) {
+// file says. record is what is known of every story of the result, claims are the stories whose approval was taken back.
+func (p Plan) Bound(r Rules, on ...[]RecordedReview) (bound Plan, record []RecordedReview, claims []string) {
 	bound = p.With()
 	for i := range bound.Stories {
 		s := &bound.Stories[i]
-		known, changed := s.known(r, on)
+		known := s.known(r, on)
 		if s.claimed() && known.By == Nobody {
-			claims = append(claims, Unrecorded{Story: s.ID, Changed: changed})
+			claims = append(claims, s.ID)
 		}
 		s.bind(known, r)
 		record = append(record, known)
@@ -73,9 +67,8 @@ func (p Plan) Bound(r Rules, on ...[]RecordedReview) (bound Plan, record []Recor
 // claimed reports whether the story says that it is done.
 func (s Story) claimed() bool { return s.Passes || s.ReviewStatus == Approved }
 
-// known is what the sources know of a story: the newest approval of what it asks for now, and the most reviews. changed
-// says that there is an approval of something else.
-func (s Story) known(r Rules, on [][]RecordedReview) (known RecordedReview, changed bool) {
+// known is what the sources know of a story: the newest approval of what it asks for now, and the most reviews.
+func (s Story) known(r Rules, on [][]RecordedReview) (known RecordedReview) {
 	known.Story = s.ID
 	for _, source := range on {
 		for _, o := range source {
@@ -87,15 +80,13 @@ func (s Story) known(r Rules, on [][]RecordedReview) (known RecordedReview, chan
 				known.From = o.From
 			}
 			switch {
-			case !s.claimed() || o.By == Nobody || o.By == Unexamined && !r.SkipReview:
-			case o.Criteria != s.Digest():
-				changed = true
+			case !s.claimed() || o.By == Nobody || o.By == Unexamined && !r.SkipReview || o.Criteria != s.Digest():
 			case known.By == Nobody || o.At.After(known.At):
 				known.By, known.Who, known.Run, known.At, known.Criteria, known.Open = o.By, o.Who, o.Run, o.At, o.Criteria, o.Open
 			}
 		}
 	}
-	return known, changed
+	return known
 }
 
 // bind makes the review fields say no more than what is known.

@@ -20,11 +20,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// Claimed are the stories of claims.
-func Claimed(claims []plan.Unrecorded) []string {
-	return safetext.Map(claims, func(c plan.Unrecorded) string { return c.Story })
-}
-
 // RecordedReviews is what is believed of a plan in the user's clone: what its sealed runs say, newest first, and what a
 // person has approved. Where that does not vouch for all that the file says, the record that others have pushed is
 // fetched and believed as well.

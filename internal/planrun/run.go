@@ -211,31 +211,23 @@ func (p *Run) WriteFiles(ctx context.Context, tree *git.Tree) (loop.Commit, erro
 
 // bind makes the plan that the run begins with say no more of reviews than what is on record. It returns the approvals
 // that are not.
-func (p *Run) bind() []plan.Unrecorded {
+func (p *Run) bind() []string {
 	if p.Reviews == nil {
 		return nil
 	}
-	var claims []plan.Unrecorded
+	var claims []string
 	p.begun, p.record, claims = p.begun.Bound(p.rules, p.Reviews...)
 	return claims
 }
 
 // tell logs before the first turn which approvals have no record, what the run does about them, and about what that costs.
-func (p *Run) tell(claims []plan.Unrecorded) {
-	n, names := len(claims), map[bool][]string{} // by whether the criteria have changed
-	for _, c := range claims {
-		names[c.Changed] = append(names[c.Changed], c.Story)
-	}
-	if unknown := names[false]; len(unknown) > 0 {
-		p.log("plan: %s %s approved in the file, but no record has an approval of %s", safetext.FirstN(unknown, 10),
-			safetext.IsAre(len(unknown)), safetext.ItThem(len(unknown)))
-	}
-	if changed := names[true]; len(changed) > 0 {
-		p.log("plan: %s %s approved with other acceptance criteria than now", safetext.FirstN(changed, 10), safetext.WasWere(len(changed)))
-	}
+func (p *Run) tell(claims []string) {
+	n := len(claims)
 	if n == 0 {
 		return
 	}
+	p.log("plan: %s %s approved in the file, but no record has an approval of %s with these acceptance criteria",
+		safetext.FirstN(claims, 10), safetext.IsAre(n), safetext.ItThem(n))
 	doing, cost := "reviewed now", ""
 	if p.rules.SkipReview {
 		doing = "done again"
@@ -243,7 +235,7 @@ func (p *Run) tell(claims []plan.Unrecorded) {
 		cost = fmt.Sprintf(" and $%.2f, by what a review of this plan has cost so far", p.ReviewCost*float64(n))
 	}
 	p.log("plan: %s %s: about %s%s; to approve %s yourself: ralph plan approve %s", safetext.Counted(n, "story is", "stories are"),
-		doing, safetext.Counted(n, "turn", "turns"), cost, safetext.ItThem(n), strings.Join(Claimed(claims), " "))
+		doing, safetext.Counted(n, "turn", "turns"), cost, safetext.ItThem(n), strings.Join(claims, " "))
 }
 
 // choosePrompt settles whether the prompt.md beside the plan goes into prompts, and logs it. Beside a prd.json it may

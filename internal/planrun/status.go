@@ -65,6 +65,5 @@ func (p *Plans) onRecord(v *status.PlanView) {
 	id := planID(v.Plan)
 	sealed, _ := sealedReviews(&p.Session, id)
 	bound, _, claims := v.Plan.Bound(v.Rules, approvedByHand(&p.Session, id), sealed)
-	v.Plan = bound
-	v.Unrecorded = Claimed(claims)
+	v.Plan, v.Unrecorded = bound, claims
 }
