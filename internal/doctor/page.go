@@ -24,7 +24,21 @@ const (
 	bad
 	wrong
 	absent // which may be as it should
+	warning
+	problem
+	unknown
+	more // of the row above
 )
+
+// marks are how things stand, in words or in signs.
+var marks = map[bool][]string{
+	false: {"ok     ", "missing", "invalid", "-      ", "warning", "problem", "unknown", "       "},
+	true:  {"✓", "✗", "✗", "–", "–", "✗", "?", " "},
+}
+
+// grades are what is found on GitHub as it stands.
+var grades = map[github.Grade]status{github.OK: good, github.Warning: warning, github.Problem: problem,
+	github.Unknown: unknown}
 
 // row is one line of what a doctor says.
 type row struct {
@@ -33,22 +47,24 @@ type row struct {
 	text   string
 }
 
-// Text is a diagnosis for people: a line each, and what to do at the end.
-func (d *Doctor) Text(out Diagnosis) string {
-	rows := out.rows()
-	width := 0
+// list is rows, a line each.
+func (d *Doctor) list(rows []row) string {
+	width, marks := 0, marks[d.Marks]
 	for _, r := range rows {
 		width = max(width, utf8.RuneCountInString(r.name))
-	}
-	marks := [...]string{"ok     ", "missing", "invalid", "-      "}
-	if d.Marks {
-		marks = [...]string{"✓", "✗", "✗", "–"}
 	}
 	var page strings.Builder
 	for _, r := range rows {
 		begins := fmt.Sprintf("%-*s  %s  ", width, r.name, marks[r.status])
 		page.WriteString(strings.TrimRight(d.wrapped(begins, r.text), " ") + "\n")
 	}
+	return page.String()
+}
+
+// Text is a diagnosis for people: a line each, and what to do at the end.
+func (d *Doctor) Text(out Diagnosis) string {
+	var page strings.Builder
+	page.WriteString(d.list(out.rows()))
 	if out.Ready {
 		page.WriteString("\nReady: ralph run would start this:\n  " + out.Command + "\n")
 		if out.Review != "" {
@@ -242,33 +258,20 @@ func known(agents []agent.Found, name string) bool {
 // GitHubText is a diagnosis for people: the facts in groups, under each what to do about it and where, and what to do
 // first at the end.
 func (d *Doctor) GitHubText(out GitHubDiagnosis) string {
-	width := 0
-	for _, f := range out.Facts {
-		width = max(width, utf8.RuneCountInString(f.What))
-	}
-	marks := map[github.Grade]string{github.OK: "ok     ", github.Warning: "warning", github.Problem: "problem",
-		github.Unknown: "unknown"}
-	if d.Marks {
-		marks = map[github.Grade]string{github.OK: "✓", github.Warning: "–", github.Problem: "✗", github.Unknown: "?"}
-	}
-	page := &strings.Builder{}
-	fmt.Fprintf(page, "%s\n\n", out.Repository)
-	group := ""
-	for _, f := range out.Facts {
+	var rows []row
+	for i, f := range out.Facts {
 		name := f.What
-		if name == group {
+		if i > 0 && out.Facts[i-1].What == name {
 			name = ""
 		}
-		group = f.What
-		fmt.Fprintf(page, "%-*s  %s  %s\n", width, name, marks[f.Grade], f.Says)
+		rows = append(rows, row{name, grades[f.Grade], f.Says})
 		if advice := strings.TrimSpace(f.Advice + " " + f.Address); advice != "" && f.Grade != github.OK {
-			fmt.Fprintf(page, "%*s→ %s\n", width+2+utf8.RuneCountInString(marks[f.Grade])+2, "", advice)
+			rows = append(rows, row{"", more, "→ " + advice})
 		}
 	}
-	if out.Ready {
-		page.WriteString("\nReady: nothing here keeps ralph from working.\n")
-	} else {
-		page.WriteString("\nTo do: " + out.Todo + "\n")
+	end := "Ready: nothing here keeps ralph from working.\n"
+	if !out.Ready {
+		end = "To do: " + out.Todo + "\n"
 	}
-	return page.String()
+	return out.Repository + "\n\n" + d.list(rows) + "\n" + end
 }
