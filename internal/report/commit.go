@@ -90,29 +90,23 @@ func storySubject(s loop.State, it loop.Iteration) string {
 // reviewedAs is the result of a review: what the harness recorded, otherwise what the verdict means for the story. An
 // approval at the cap is always marked as that.
 func reviewedAs(s loop.State, it loop.Iteration) string {
-	if it.Commit == nil || it.Commit.Plan == nil {
+	if s.Plan == nil || it.Commit == nil || it.Commit.Plan == nil {
 		return ""
 	}
-	a := it.Commit.Plan
-	at := slices.IndexFunc(a.Stories, func(st plan.Story) bool { return st.ID == it.Story })
-	switch {
-	case at >= 0 && a.Stories[at].AtCap(), at < 0 && a.Opinion != nil && !a.Opinion.Approve && lastReview(s, it.Story):
+	after := *s.Plan
+	if said := it.Commit.Plan.Opinion; said != nil {
+		after = after.Reviewed(it.Story, *said, s.Rules())
+	}
+	switch st := after.With(it.Commit.Plan.Stories...).Story(it.Story); {
+	case st == nil:
+	case st.AtCap():
 		return "approved " + plan.AtCap
-	case a.Opinion != nil && a.Opinion.Approve, at >= 0 && a.Stories[at].ReviewStatus == plan.Approved:
+	case st.ReviewStatus == plan.Approved:
 		return "approved"
-	case a.Opinion != nil, at >= 0 && a.Stories[at].ReviewStatus == plan.ChangesRequested:
+	case st.ReviewStatus == plan.ChangesRequested:
 		return "changes requested"
 	}
 	return ""
-}
-
-// lastReview reports whether a story waits for the last review that it may have.
-func lastReview(s loop.State, id string) bool {
-	if s.Plan == nil {
-		return false
-	}
-	st := s.Plan.Story(id)
-	return st != nil && st.ReviewStatus == plan.NeedsReview && st.ReviewCount+1 >= s.Rules().ReviewCap
 }
 
 // CorrectionMessage is the message of the commit in which the harness makes a plan's files say again what counts:
