@@ -1,7 +1,6 @@
 package html
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"html/template"
@@ -63,12 +62,9 @@ func (d Detail) shownIterations(its []*loop.Iteration, limit int) (shown []templ
 }
 
 // iteration is one of them as HTML, whole or without diff and outputs; age counts those that came after it.
-func (d Detail) iteration(it *loop.Iteration, whole bool, age int) (template.HTML, error) {
-	var b bytes.Buffer
-	if err := htmlTemplate().ExecuteTemplate(&b, "iteration", d.shape(it, whole, age)); err != nil {
-		return "", fmt.Errorf("writing iteration %d: %w", it.N, err)
-	}
-	return template.HTML(b.String()), nil // made by the template of this very page
+func (d Detail) iteration(it *loop.Iteration, whole bool, age int) (text template.HTML, err error) {
+	text = made("iteration", d.shape(it, whole, age), &err)
+	return text, err
 }
 
 func (d Detail) shape(it *loop.Iteration, whole bool, age int) iteration {

@@ -220,7 +220,7 @@ func mermaid(s string, most int) string {
 var archiveText string
 
 // PlanSummary is the summary of an archived plan, in Markdown: how far it came, what its reviews took, which stories no
-// review found good. from and to are dates as people write them; empty: no one knows. why says that the plan could not
+// review found good. from and to are dates as people write them. why says that the plan could not
 // be read; empty: it could. Titles and feedback are foreign text, and made inert.
 func PlanSummary(v PlanView, title, from, to, why string) string {
 	safe := report.Words{Redact: v.Redact, Phrase: "/ralph"}
@@ -228,7 +228,10 @@ func PlanSummary(v PlanView, title, from, to, why string) string {
 		"text": safe.Text, "code": safe.Code, "fence": safe.Fence, "row": wording.Row, "trim": strings.TrimSpace,
 		"words": func(state string) string { return planWords[state].words },
 	}).Parse(archiveText))
-	st := StandPlan(v)
+	st, dates := StandPlan(v), to
+	if from != to {
+		dates = from + " to " + to
+	}
 	reviews, most := 0, 0
 	for _, s := range st.Stories {
 		reviews, most = reviews+s.Reviews, max(most, s.Reviews)
@@ -238,17 +241,7 @@ func PlanSummary(v PlanView, title, from, to, why string) string {
 
 		Title, Dates, Why    string
 		Reviews, MostReviews int
-	}{st, title, dates(from, to), why, reviews, most})
-}
-
-func dates(from, to string) string {
-	switch {
-	case from == "" || from == to:
-		return to
-	case to == "":
-		return "from " + from
-	}
-	return from + " to " + to
+	}{st, title, dates, why, reviews, most})
 }
 
 // planColumns is how wide a plan's status is at most.
