@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/bot"
@@ -17,14 +16,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	jobs "github.com/ralph-loop/ralph/internal/work"
 )
 
 type actionCommand struct {
 	EventName string `placeholder:"NAME" help:"With --dry-run: the name of the event, such as issues or issue_comment. Default: GITHUB_EVENT_NAME."`
-	Event     string `placeholder:"FILE" help:"With --dry-run: the payload of the event; - is standard input. Default: the file that GITHUB_EVENT_PATH names."`
+	Event     string `placeholder:"FILE" help:"With --dry-run: the payload of the event. Default: the file that GITHUB_EVENT_PATH names."`
 	DryRun    bool   `help:"Print what ralph would do with the event, and why: nothing is written, and no agent runs. Set GITHUB_TOKEN or GH_TOKEN to read permissions and the status of the run from GitHub."`
 	JSON      bool   `name:"json" help:"With --dry-run: print it as one JSON object."`
 }
@@ -99,19 +97,7 @@ func (c *actionCommand) explain(ctx context.Context, p process) error {
 func (c *actionCommand) decide(ctx context.Context, p process) (bot.Preview, error) {
 	environ := environment(p.environ)
 	environ["GITHUB_EVENT_NAME"] = cmp.Or(c.EventName, environ["GITHUB_EVENT_NAME"])
-	switch c.Event {
-	case "":
-	case "-":
-		dir, remove, err := proc.TempDir("")
-		if err != nil {
-			return bot.Preview{}, err
-		}
-		defer remove()
-		environ["GITHUB_EVENT_PATH"] = filepath.Join(dir, "event.json")
-		if err := keepPayload(until{ctx, p.in}, environ["GITHUB_EVENT_PATH"]); err != nil {
-			return bot.Preview{}, err
-		}
-	default:
+	if c.Event != "" {
 		environ["GITHUB_EVENT_PATH"] = p.path(c.Event)
 	}
 	if environ["GITHUB_EVENT_NAME"] == "workflow_dispatch" {
@@ -142,19 +128,6 @@ func dispatched(environ map[string]string, file string) {
 			environ[variable] = fmt.Sprint(value)
 		}
 	}
-}
-
-// mostPayload is more than GitHub sends.
-const mostPayload = 32 << 20
-
-// keepPayload copies standard input to a file.
-func keepPayload(in io.Reader, name string) error {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, io.LimitReader(in, mostPayload))
-	return errors.Join(err, file.Close())
 }
 
 // workCLI is the grammar of what ralph serve starts for each job. No person calls it, so no help reports it.

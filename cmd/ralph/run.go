@@ -60,7 +60,8 @@ type promptFlags struct {
 // Run implements ralph run.
 func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stderr io.Writer) error {
 	if len(p.args) == 0 {
-		return firstScreen(ctx, p)
+		_, err := io.WriteString(p.out, firstScreen)
+		return err
 	}
 	err := c.validate()
 	if err == nil && c.PromptFile == "-" {
