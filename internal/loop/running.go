@@ -16,31 +16,49 @@ type RunningStep struct {
 	Began    time.Time
 	Deadline time.Time // when a time limit stops it; zero: none does
 	Doing    string    // what its agent did last: "Edit main.go"; empty: no one knows
-
-	of string // of several runs at once: whose it is
 }
 
 // StepTracker knows the steps that are running. It is safe for use by several goroutines.
 type StepTracker struct {
 	Clock func() time.Time
 
-	above *StepTracker // of several runs at once: the tracker of all of them; nil: a single run
-	name  string       // the run's, there
+	name string // of one of several runs at once: the run's
 
-	mu      sync.Mutex
-	running []*RunningStep // the newest last
-	limits  Limits         // of the run
-	checks  []CheckStep    // of the last round of checks, in the order they run
+	mu       sync.Mutex
+	running  []*RunningStep // the newest last
+	children []*StepTracker // of several runs at once: that of each
+	limits   Limits         // of the run
+	checks   []CheckStep    // of the last round of checks, in the order they run
 }
 
-// Current is the step that began last of those that are running; ok is false when none is.
+// Current is the step that began last of those that are running; ok is false when none is. When several runs are at a
+// step, its name says how many others are, and its deadline is the last of theirs.
 func (t *StepTracker) Current() (step RunningStep, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.running) == 0 {
-		return RunningStep{}, false
+	var newest []RunningStep // of each run
+	if n := len(t.running); n > 0 {
+		newest = append(newest, *t.running[n-1])
 	}
-	return withOthers(t.running), true
+	for _, c := range t.children {
+		if s, ok := c.Current(); ok {
+			s.Name = c.name + ": " + s.Name
+			newest = append(newest, s)
+		}
+	}
+	if len(newest) == 0 {
+		return step, false
+	}
+	step = slices.MaxFunc(newest, func(a, b RunningStep) int { return a.Began.Compare(b.Began) })
+	for _, s := range newest {
+		if s.Deadline.IsZero() || !step.Deadline.IsZero() && s.Deadline.After(step.Deadline) {
+			step.Deadline = s.Deadline
+		}
+	}
+	if others := len(newest) - 1; others > 0 {
+		step.Name += fmt.Sprintf(", and %d more", others)
+	}
+	return step, true
 }
 
 // Progress is what a StepTracker knows at a moment, as another process can show it.
@@ -107,14 +125,6 @@ func BeginStep(ctx context.Context, name string, limit time.Duration) (end func(
 	if all, ok := ctx.Deadline(); ok && (step.Deadline.IsZero() || all.Before(step.Deadline)) {
 		step.Deadline = all
 	}
-	ended, endedAbove := t.begin(step), t.beginIn(*step)
-	return func() {
-		ended()
-		endedAbove()
-	}
-}
-
-func (t *StepTracker) begin(step *RunningStep) (end func()) {
 	t.change(func(t *StepTracker) { t.running = append(t.running, step) })
 	return func() {
 		t.change(func(t *StepTracker) {
@@ -179,39 +189,10 @@ func (t *StepTracker) check(name string) *CheckStep {
 }
 
 // Child is a tracker of one of several runs at once: its steps are this one's, too, behind the run's name.
-func (t *StepTracker) Child(name string) *StepTracker {
-	if t == nil {
-		return nil
-	}
-	return &StepTracker{Clock: t.Clock, above: t, name: name}
-}
-
-// beginIn is a step in the tracker above, until end is called.
-func (t *StepTracker) beginIn(step RunningStep) (end func()) {
-	if t.above == nil {
-		return func() {}
-	}
-	step.Name, step.of = t.name+": "+step.Name, t.name
-	return t.above.begin(&step)
-}
-
-// withOthers is the newest step, with how many other runs are at a step, and when the last of them ends.
-func withOthers(running []*RunningStep) RunningStep {
-	newest := *running[len(running)-1]
-	others := map[string]bool{}
-	for _, s := range running {
-		if s.of == newest.of {
-			continue
-		}
-		others[s.of] = true
-		if s.Deadline.IsZero() || newest.Deadline.IsZero() {
-			newest.Deadline = time.Time{}
-		} else if s.Deadline.After(newest.Deadline) {
-			newest.Deadline = s.Deadline
-		}
-	}
-	if len(others) > 0 {
-		newest.Name += fmt.Sprintf(", and %d more", len(others))
-	}
-	return newest
+func (t *StepTracker) Child(name string) (child *StepTracker) {
+	t.change(func(t *StepTracker) {
+		child = &StepTracker{Clock: t.Clock, name: name}
+		t.children = append(t.children, child)
+	})
+	return child
 }

@@ -35,7 +35,11 @@ func TestStepTracker(t *testing.T) {
 		expect(RunningStep{Name: "bounded", Began: noon, Deadline: noon.Add(time.Second)}, true)
 		end()
 	}
+	for _, run := range []string{"a", "b"} { // of two at once
+		defer BeginStep(WithStepTracker(bounded, tracker.Child(run)), "turn", 0)()
+	}
+	expect(RunningStep{Name: "a: turn, and 1 more", Began: noon, Deadline: noon.Add(time.Second)}, true)
 	end := BeginStep(bounded, "short", time.Millisecond)
-	expect(RunningStep{Name: "short", Began: noon, Deadline: noon.Add(time.Millisecond)}, true)
+	expect(RunningStep{Name: "short, and 2 more", Began: noon, Deadline: noon.Add(time.Second)}, true)
 	end()
 }
