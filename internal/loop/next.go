@@ -412,7 +412,7 @@ func (s State) nextRole() task.Role {
 // turnsOf counts a role's iterations since the last request for the run.
 func (s State) turnsOf(r task.Role) int {
 	n := 0
-	for _, it := range s.Iterations[min(s.Reopened, len(s.Iterations)):] {
+	for _, it := range s.sinceAsked() {
 		if it.Judged && it.Role == r {
 			n++
 		}

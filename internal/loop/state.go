@@ -165,10 +165,8 @@ func (s State) AcceptedBy(v Verdict) (accepted []Acceptance, rest bool) {
 
 // WorkOn is the newest iteration that worked on a story of the plan and was judged; otherwise the zero value.
 func (s State) WorkOn(story string) Iteration {
-	for _, it := range slices.Backward(s.Iterations) {
-		if it.Story == story && it.Mode != Review && it.Judged {
-			return *it
-		}
+	if it := newest(s.Iterations, func(it *Iteration) bool { return it.Story == story && it.Mode != Review && it.Judged }); it != nil {
+		return *it
 	}
 	return Iteration{}
 }
@@ -236,6 +234,19 @@ func (s State) Last() *Iteration {
 	return s.Iterations[len(s.Iterations)-1]
 }
 
+// newest is the newest iteration of a kind; nil without one.
+func newest(its []*Iteration, kind func(*Iteration) bool) *Iteration {
+	for _, it := range slices.Backward(its) {
+		if kind(it) {
+			return it
+		}
+	}
+	return nil
+}
+
+// sinceAsked are the iterations since the last request for the run.
+func (s State) sinceAsked() []*Iteration { return s.Iterations[min(s.Reopened, len(s.Iterations)):] }
+
 // Settled reports whether everything that the agent has changed is in a commit.
 func (s State) Settled() bool {
 	last := s.Last()
@@ -261,22 +272,16 @@ func (s State) Head() string {
 // ChangeBase is the commit that the run's change starts from: its base, or a newer commit of the base branch that was
 // merged since.
 func (s State) ChangeBase() string {
-	for _, it := range slices.Backward(s.Iterations) {
-		if it.Commit != nil && it.Commit.Base != "" {
-			return it.Commit.Base
-		}
+	if it := newest(s.Iterations, func(it *Iteration) bool { return it.Commit != nil && it.Commit.Base != "" }); it != nil {
+		return it.Commit.Base
 	}
 	return s.Start.Base
 }
 
 // NoDiff reports whether the run has changed nothing against its base.
 func (s State) NoDiff() bool {
-	for _, it := range slices.Backward(s.Iterations) {
-		if it.Commit != nil {
-			return it.Commit.NoDiff
-		}
-	}
-	return true
+	it := newest(s.Iterations, func(it *Iteration) bool { return it.Commit != nil })
+	return it == nil || it.Commit.NoDiff
 }
 
 // JudgedWith are the paths that the checks had besides the commit, from the top of the clone.
@@ -294,12 +299,7 @@ func (s State) Failure() *Verdict {
 
 // LastJudged is the newest iteration that the checks have judged; nil before the first one.
 func (s State) LastJudged() *Iteration {
-	for _, it := range slices.Backward(s.Iterations) {
-		if it.Judged {
-			return it
-		}
-	}
-	return nil
+	return newest(s.Iterations, func(it *Iteration) bool { return it.Judged })
 }
 
 // Writers are the roles of the run that take turns of their own, in order; at least the coder. The others judge inside
@@ -386,7 +386,7 @@ func (s State) Claims(r task.Role, completion string) (response string, promises
 // at its cap has asked no one.
 func (s State) Judgements(check string) int {
 	n := 0
-	for _, it := range s.Iterations[min(s.Reopened, len(s.Iterations)):] {
+	for _, it := range s.sinceAsked() {
 		for _, v := range it.Verdicts {
 			if v.Check == check && v.Skipped == "" && v.Usage != nil {
 				n++
@@ -478,12 +478,10 @@ func (s State) TakenUp(id string) string {
 // ApprovedLast reports whether the newest review of a story approved it, and something else kept it from being
 // approved.
 func (s State) ApprovedLast(id string) bool {
-	for _, it := range slices.Backward(s.Iterations) {
-		if it.Story == id && it.Mode == Review && it.Commit != nil && it.Commit.Plan != nil && it.Commit.Plan.Handed {
-			return it.Commit.Plan.Opinion != nil && it.Commit.Plan.Opinion.Approve
-		}
-	}
-	return false
+	it := newest(s.Iterations, func(it *Iteration) bool {
+		return it.Story == id && it.Mode == Review && it.Commit != nil && it.Commit.Plan != nil && it.Commit.Plan.Handed
+	})
+	return it != nil && it.Commit.Plan.Opinion != nil && it.Commit.Plan.Opinion.Approve
 }
 
 // ReviewCost is what a review of the run's plan has cost so far, on average, in US dollars; 0: no one knows.

@@ -30,12 +30,16 @@ type Repetition struct {
 	since   int      // index of the first iteration after the run had become stuck
 }
 
-// Told is what is repeated, and how often, in words.
+// Told is what is repeated, how often, and how it measured, in words.
 func (spin Repetition) Told() string {
+	said := fmt.Sprintf("%s %d times in a row", spin.What, spin.Count)
 	if spin.InTurn > 0 {
-		return fmt.Sprintf("%s over %d attempts", spin.What, spin.Over)
+		said = fmt.Sprintf("%s over %d attempts", spin.What, spin.Over)
 	}
-	return fmt.Sprintf("%s %d times in a row", spin.What, spin.Count)
+	if spin.Numbers != "" {
+		said += ": " + spin.Numbers
+	}
+	return said
 }
 
 // Spins says what the run repeats, the worst of four: the same failure, an unchanged tree, failures that take turns,
@@ -43,11 +47,11 @@ func (spin Repetition) Told() string {
 // is no repetition: the run is moving. A missing claim alone is no failure here: work may take more than one turn. What
 // was before someone asked for the run again does not count.
 func (s State) Spins() Repetition {
-	its := s.Iterations[min(s.Reopened, len(s.Iterations)):]
+	its := s.sinceAsked()
+	offset := len(s.Iterations) - len(its)
 	for len(its) > 0 && !its[len(its)-1].Judged {
 		its = its[:len(its)-1]
 	}
-	offset := min(s.Reopened, len(s.Iterations))
 	if over := len(its) - lookBack; over > 0 {
 		its, offset = its[over:], offset+over
 	}
@@ -188,18 +192,14 @@ func (s State) ladder() (Tier, string) {
 	if spin.Count < spinsAt {
 		return Moving, ""
 	}
-	its := s.Iterations[min(s.Reopened, len(s.Iterations)):]
 	tried := shifts(s.Iterations[min(spin.since, len(s.Iterations)):])
 	switch {
-	case tried == 0 && shifts(its) < maxShifts:
+	case tried == 0 && shifts(s.sinceAsked()) < maxShifts:
 		return Shift, ""
 	case tried == 1 && spin.Failure != nil && len(spin.Failure.MissingNames) > 0:
 		return Expand, ""
 	}
 	why := spin.Told()
-	if spin.Numbers != "" {
-		why += ": " + spin.Numbers
-	}
 	switch tried {
 	case 0:
 		why += ", and both strategy shifts were used before"
@@ -349,9 +349,12 @@ func numbers(its []*Iteration) string {
 	for _, q := range last.Quantities {
 		var values []Quantity
 		for _, it := range its {
-			if m := it.Obstacle().Measure; m != nil {
-				i := slices.IndexFunc(m.Quantities, func(of Quantity) bool { return of.Name == q.Name })
-				values = append(values, m.Quantities[max(i, 0):i+1]...)
+			m := it.Obstacle().Measure
+			if m == nil {
+				break
+			}
+			if i := slices.IndexFunc(m.Quantities, func(of Quantity) bool { return of.Name == q.Name }); i >= 0 {
+				values = append(values, m.Quantities[i])
 			}
 		}
 		if len(values) == len(its) {

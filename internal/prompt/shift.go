@@ -14,21 +14,9 @@ func shift(s loop.State, border safetext.Border) string {
 	spin := s.Spins()
 	tried := list(forbidden(s, spin), 1<<10, "- ", "of the same") + "\n\n"
 	if trace := trace(spin); trace != "" {
-		tried += fmt.Sprintf("The error, %s:\n\n%s\n", line(repeated(spin)), verbatim(trace))
+		tried += fmt.Sprintf("The error, %s:\n\n%s\n", line(spin.Told()), verbatim(trace))
 	}
 	return section("shift.md", asData(border, "what not to do, and the error", tried))
-}
-
-// repeated says what is repeated, how often, and how it measured.
-func repeated(spin loop.Repetition) string {
-	said := fmt.Sprintf("%s, %d times in a row", spin.What, spin.Count)
-	if spin.InTurn > 0 {
-		said = spin.Told()
-	}
-	if spin.Numbers != "" {
-		said += " (" + spin.Numbers + ")"
-	}
-	return said
 }
 
 // trace is the failure as its tool printed it.
