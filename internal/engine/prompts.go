@@ -77,13 +77,10 @@ func loadPrompts(names []string, read func(name string) ([]byte, error)) (prompt
 }
 
 func (spec *Spec) PlainPrompt(comments []task.Comment) prompt.Writer {
-	out := prompt.Writer{
+	return prompt.Writer{
 		Completion: spec.Settings.CompletionResponse, IterationCount: spec.Settings.IncludeIterationCountInPrompt,
+		Comments: comments,
 	}
-	for _, c := range comments {
-		out.Comments = append(out.Comments, prompt.Comment(c))
-	}
-	return out
 }
 
 // MaxHint bounds what is taken of a hint, in bytes.

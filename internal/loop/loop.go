@@ -162,7 +162,7 @@ func (step Step) what() string {
 }
 
 func turn(ctx, hard context.Context, s State, step Step, p Ports) error {
-	told, err := p.Prompt.For(s, step)
+	prompt, err := p.Prompt.For(s, step)
 	if err != nil {
 		return fmt.Errorf("writing the prompt of iteration %d: %w", step.Iteration, err)
 	}
@@ -178,7 +178,7 @@ func turn(ctx, hard context.Context, s State, step Step, p Ports) error {
 	if _, err := p.Journal.Append(hard, begun); err != nil {
 		return err
 	}
-	t, err := p.Agent.Turn(hard, told)
+	t, err := p.Agent.Turn(hard, prompt)
 	if err != nil {
 		return fmt.Errorf("running the agent in iteration %d: %w", step.Iteration, err)
 	}

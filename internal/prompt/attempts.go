@@ -199,13 +199,8 @@ func names(c *loop.Commit) []string {
 
 // judged are the newest iterations that the checks have spoken about, at most so many, oldest first.
 func judged(s loop.State, most int) []*loop.Iteration {
-	var out []*loop.Iteration
-	for i := len(s.Iterations) - 1; i >= 0 && len(out) < most; i-- {
-		if s.Iterations[i].Judged {
-			out = append([]*loop.Iteration{s.Iterations[i]}, out...)
-		}
-	}
-	return out
+	all := slices.DeleteFunc(slices.Clone(s.Iterations), func(it *loop.Iteration) bool { return !it.Judged })
+	return all[max(0, len(all)-most):]
 }
 
 // attempts reports the last attempts, newest last: the facts of the state file, which are what every check said and the

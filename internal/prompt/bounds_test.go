@@ -18,7 +18,7 @@ func TestAddedTextIsBounded(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := wild(r)
-		w := Writer{Completion: "DONE", IterationCount: true, Comments: []Comment{{"alice", text(r, 4000)}},
+		w := Writer{Completion: "DONE", IterationCount: true, Comments: []task.Comment{{Author: "alice", Text: text(r, 4000)}},
 			Look: func(loop.State, loop.Verdict) Found { return wildFound(r) }}
 		step := loop.Step{Iteration: len(s.Iterations) + 1, Mode: pick(r, loop.Implement, loop.ReviewFix),
 			Role: pick(r, task.Coder, task.Tester), Tier: pick(r, loop.Moving, loop.Shift, loop.Expand)}

@@ -120,7 +120,7 @@ func TestForeignTextIsData(t *testing.T) {
 		return f
 	}
 	for _, set := range []Set{{}, own} {
-		w := Writer{Completion: "DONE", Comments: []Comment{{"alice", evil}}, Templates: set, Look: look}
+		w := Writer{Completion: "DONE", Comments: []task.Comment{{Author: "alice", Text: evil}}, Templates: set, Look: look}
 		for _, last := range []loop.FailAction{"", loop.Replace} { // which takes the place of all that stands there else
 			s := hostile(string(fence("20261121-120000-7f3a")), loop.Append, loop.Prepend, last)
 			for _, step := range steps() {

@@ -59,7 +59,7 @@ func prompts(t *testing.T) map[string]func() (string, error) {
 	lint := func(how loop.FailAction) loop.State {
 		return started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, PromptText: "Mind the format.", FailAction: how})...)
 	}
-	w := Writer{Completion: "DONE", Comments: []Comment{{"alice", "negative numbers too"}}, Look: found}
+	w := Writer{Completion: "DONE", Comments: []task.Comment{{Author: "alice", Text: "negative numbers too"}}, Look: found}
 	agreed := started()
 	agreed.Start.Completion = jwt()
 	agreed.Start.Pipeline = []task.Role{task.Coder, task.Tester, task.Reviewer, task.QA}

@@ -12,18 +12,15 @@ import (
 
 // Writer writes the prompts of one run.
 type Writer struct {
-	Completion     string // setting completionResponse
-	IterationCount bool   // setting includeIterationCountInPrompt
-	Comments       []Comment
-	Templates      Set // those of the repository; the zero Set is ralph's own
+	Completion     string         // setting completionResponse
+	IterationCount bool           // setting includeIterationCountInPrompt
+	Comments       []task.Comment // by people with write access
+	Templates      Set            // those of the repository; the zero Set is ralph's own
 	// Look finds what a failure says is missing, for a run that is stuck on it; nil where there is no repository to look
 	// in.
 	Look func(s loop.State, v loop.Verdict) Found
 	Plan PlanFiles // of a run of a plan
 }
-
-// Comment is a remark by someone with write access.
-type Comment struct{ Author, Text string }
 
 // PlanFiles are the sources of a plan's prompts.
 type PlanFiles struct {
