@@ -48,21 +48,21 @@ func (run *Run) shown(text string) string {
 // checkEnvironment is what checks get: no token, no key, and nothing that leads to the agent's tree.
 func (run *Run) checkEnvironment() []string {
 	if run.judging == nil {
-		return run.environment(nil)
+		return run.environment(run.inTree)
 	}
-	return run.judging.environ(run.environment(nil))
+	return run.environment(run.judging.inCheckout)
 }
 
-// environment is what checks and the setup get: no token, no key.
-func (spec *Spec) environment(extra []string) []string {
-	extra = slices.Clone(extra)
+// environment is what checks and the setup get, as it is said of where they run: no token, no key.
+func (spec *Spec) environment(said func(text string) string) []string {
+	var extra []string
 	if spec.Home != "" {
 		extra = append(extra, "HOME="+spec.Home)
 	}
 	env := proc.Environment(spec.Parent, slices.Concat(proc.Allowed, spec.Settings.Environment), extra...)
 	for i, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
-		env[i] = name + "=" + spec.inTree(value)
+		env[i] = name + "=" + said(value)
 	}
 	return env
 }
@@ -82,7 +82,7 @@ func (run *Run) programs(line string) check.Programs {
 // Shell finds out that no guardrail could run, before anything is spent.
 func (spec *Spec) Shell() error {
 	shell := check.Shell(runtime.GOOS)[0]
-	if _, err := proc.LookPath(shell, spec.environment(nil)); err != nil && len(spec.Settings.Guardrails) > 0 {
+	if _, err := proc.LookPath(shell, spec.environment(spec.inTree)); err != nil && len(spec.Settings.Guardrails) > 0 {
 		return invalid.Errorf("guardrails are run by the shell %s, which is not on PATH: put it there", shell)
 	}
 	return nil

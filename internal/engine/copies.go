@@ -55,29 +55,22 @@ func (c Committer) Commit(ctx context.Context, since string, s loop.State) (loop
 	return c.Tree.Commit(ctx, since, report.CommitMessage(s, *s.Last(), c.Host))
 }
 
-// copier copies paths from one directory to another: files, directories and links, which stay links. No link leads it
-// out of either.
-type copier struct {
-	from, to string
-	// rewrite leads what a text says of the one directory to the other, as scripts of a virtual environment do; nil:
-	// nothing has to be led.
-	rewrite func(text string) string
-}
-
-// copy copies a path, with slashes.
-func (c copier) copy(name string) error {
-	from, err := os.OpenRoot(c.from)
+// copyPath copies a path, with slashes, from one directory to another: files, directories and links, which stay links. No
+// link leads it out of either. rewrite leads what a text says of the one directory to the other, as scripts of a virtual
+// environment do; nil: nothing has to be led.
+func copyPath(name, from, to string, rewrite func(text string) string) error {
+	source, err := os.OpenRoot(from)
 	if err != nil {
 		return err
 	}
-	defer from.Close()
-	to, err := os.OpenRoot(c.to)
+	defer source.Close()
+	target, err := os.OpenRoot(to)
 	if err != nil {
 		return err
 	}
-	defer to.Close()
-	if err := to.MkdirAll(path.Dir(name), 0o755); err != nil {
+	defer target.Close()
+	if err := target.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
 	}
-	return files.Copy(from, name, to, name, files.Copying{Rewrite: c.rewrite})
+	return files.Copy(source, name, target, name, files.Copying{Rewrite: rewrite})
 }

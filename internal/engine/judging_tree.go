@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -75,19 +76,6 @@ func (j *judgingTree) inCheckout(text string) string {
 	return replacePath(text, j.run.Workspace.Dir(), j.dir)
 }
 
-// environ leads the variables of an environment to the tree.
-func (j *judgingTree) environ(env []string) []string {
-	if j == nil {
-		return env
-	}
-	out := make([]string, len(env))
-	for i, entry := range env {
-		name, value, _ := strings.Cut(entry, "=")
-		out[i] = name + "=" + j.inCheckout(value)
-	}
-	return out
-}
-
 // Without a sandbox an agent, the checks and a reviewer have one home. Files there say what tools do ("go env -w"
 // writes one), so they are put back before the checks, and before a review, when they were changed since the run began.
 
@@ -118,10 +106,7 @@ func (spec *Spec) guardHome(box *sandbox.Sandbox) *homeGuard {
 	if box != nil && box.Mode != sandbox.Off {
 		return nil
 	}
-	home := spec.Home
-	if home == "" {
-		home = proc.Value(spec.Parent, "HOME")
-	}
+	home := cmp.Or(spec.Home, proc.Value(spec.Parent, "HOME"))
 	if !filepath.IsAbs(home) {
 		return nil
 	}
@@ -229,24 +214,25 @@ func (j *judgingTree) copyShared() error {
 			continue
 		}
 		if err := j.copyPath(s); err != nil {
-			return fmt.Errorf("giving %s to the checks: %w", s.path, err)
+			return err
 		}
 	}
 	return nil
 }
 
 func (j *judgingTree) copyPath(s *Shared) error {
-	if err := j.tree.Remove([]string{s.path}); err != nil {
-		return err
-	}
 	from := j.run.Workspace.Dir()
 	s.seen = git.FootprintOf(from, []string{s.path})
-	c := copier{from: from, to: j.dir}
+	var rewrite func(text string) string
 	if !j.mapped() {
-		c.rewrite = func(text string) string { return replacePath(text, from, j.dir) }
+		rewrite = func(text string) string { return replacePath(text, from, j.dir) }
 	}
-	if err := c.copy(s.path); err != nil {
-		return err
+	err := j.tree.Remove([]string{s.path})
+	if err == nil {
+		err = copyPath(s.path, from, j.dir, rewrite)
+	}
+	if err != nil {
+		return fmt.Errorf("giving %s to the checks: %w", s.path, err)
 	}
 	s.laid = git.FootprintOf(j.dir, []string{s.path})
 	return nil
@@ -261,7 +247,7 @@ func (j *judgingTree) restoreShared() error {
 		added, changed := s.laid.Differs(j.dir)
 		if changed {
 			if err := j.copyPath(s); err != nil {
-				return fmt.Errorf("giving %s to the checks again: %w", s.path, err)
+				return err
 			}
 		} else if err := j.tree.Remove(added); err != nil {
 			return err
@@ -284,7 +270,7 @@ func (j *judgingTree) refused() (*loop.Verdict, error) {
 			names = append(names, s.path)
 		} else if was { // it is again as it was
 			if err := j.copyPath(s); err != nil {
-				return nil, fmt.Errorf("giving %s to the checks: %w", s.path, err)
+				return nil, err
 			}
 		}
 	}

@@ -80,7 +80,7 @@ func (run *Run) firstSetup(ctx context.Context, dir string, step detect.Step) er
 
 // setupCommand runs a command of the setup in a directory: of the agent's tree, or that of the checks.
 func (run *Run) setupCommand(ctx context.Context, dir, command string) error {
-	stray, env, use := run.CheckWorkingDir, run.environment(nil), sandbox.SetupForAgent
+	stray, env, use := run.CheckWorkingDir, run.environment(run.inTree), sandbox.SetupForAgent
 	if dir == run.checkDir() {
 		use = run.judging.setupUse()
 		stray, env, command = run.mayCheck, run.checkEnvironment(), run.judging.inCheckout(command)

@@ -101,8 +101,7 @@ func (spec *Spec) layShared(name string, anew bool) error {
 		err = errors.Join(files.RemoveIn(root, name), root.Close())
 	}
 	if err == nil {
-		c := copier{from: spec.Clone, to: to, rewrite: func(text string) string { return replacePath(text, spec.Clone, to) }}
-		err = c.copy(name)
+		err = copyPath(name, spec.Clone, to, func(text string) string { return replacePath(text, spec.Clone, to) })
 	}
 	if err != nil {
 		return fmt.Errorf("giving %s to the run: %w", name, err)
