@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"io"
 	"net/url"
 	"reflect"
@@ -42,26 +43,19 @@ var claudeKeys = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_C
 // AgentKeys are the credentials that agents may be given, by environment name. Each agent takes those that are its own;
 // inputs come before the environment.
 func AgentKeys(parent []string, inputs map[string]string) map[string]string {
-	keys, environ := map[string]string{}, map[string]string{}
+	keys := map[string]string{}
 	for _, name := range agent.KeyNames() {
-		if value := proc.Value(parent, name); value != "" {
-			environ[name] = value
-			if !slices.Contains(claudeKeys, name) {
-				keys[name] = value
-			}
-		}
-	}
-	for name, value := range inputs {
-		if value != "" && !slices.Contains(claudeKeys, name) {
+		if value := cmp.Or(inputs[name], proc.Value(parent, name)); value != "" {
 			keys[name] = value
 		}
 	}
-	for _, from := range []map[string]string{inputs, environ} {
-		for _, name := range claudeKeys {
-			if from[name] != "" {
-				keys[name] = from[name]
-				return keys
-			}
+	first := slices.IndexFunc(claudeKeys, func(name string) bool { return inputs[name] != "" })
+	if first < 0 {
+		first = slices.IndexFunc(claudeKeys, func(name string) bool { return keys[name] != "" })
+	}
+	for i, name := range claudeKeys {
+		if i != first {
+			delete(keys, name)
 		}
 	}
 	return keys
