@@ -48,7 +48,7 @@ func BenchmarkIteration(b *testing.B) {
 	l := &Journal{File: file, Clock: time.Now, Redact: asItIs}
 	c := Coder{
 		agent.Options{Command: script, Dir: dir, Host: agent.Host{Parent: os.Environ()}, Answer: agent.Answer{Completion: "DONE"}},
-		&Run{Spec: &Spec{Place: Place{Workspace: Directory(dir), Logs: dir}, Output: Output{Redact: asItIs}}, Dir: dir, Journal: l},
+		&Run{Spec: &Spec{Place: Place{Workspace: Directory(dir), Logs: dir}, Output: Output{Redact: asItIs}}, Dir: dir, Journal: l, budget: &Budget{state: l.State}},
 	}
 	checks := check.List{
 		Tree: still{}, Clock: time.Now, Log: quiet,

@@ -28,9 +28,6 @@ func (p *Budget) now() loop.State {
 
 // left is what a turn may spend, and why that is nothing.
 func (p *Budget) left() (loop.Left, string) {
-	if p == nil {
-		return loop.Left{}, ""
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.limits.Left(p.now())
@@ -38,9 +35,6 @@ func (p *Budget) left() (loop.Left, string) {
 
 // Turn takes a turn within what is left.
 func (p *Budget) Turn(ctx context.Context, o agent.Options, asked string) (loop.Turn, error) {
-	if p == nil {
-		return turn(ctx, o, asked)
-	}
 	left, empty := p.left()
 	if err := unheld(p.limits, o); err != nil {
 		return loop.Turn{}, err

@@ -273,7 +273,7 @@ type Run struct {
 	Hints func(ctx context.Context, s loop.State) []loop.Hint
 
 	judging *judgingTree // where the checks run; nil: where the agent works
-	budget  *Budget      // what its turns are paid from; nil: there is no end of it
+	budget  *Budget      // what its turns are paid from, once it is driven
 	boxes   sandboxes    // what agents and checks are kept in
 	leftOut []string     // the checks that are skipped, since their tool is missing
 	told    sync.Map     // what the log has said once of the requests to models
@@ -312,7 +312,7 @@ type Shown struct {
 }
 
 // Budget is what the turns of a run are paid from, the agent's and those of reviewers and of models that are asked
-// something: none begins when it is empty, and each gets what is left. A nil budget has no end.
+// something: none begins when it is empty, and each gets what is left.
 type Budget struct {
 	limits loop.Limits
 	state  func() loop.State
