@@ -3,8 +3,8 @@ package engine
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -198,10 +198,8 @@ func (g Goal) into(s *loop.Start) {
 	s.Completion, s.Pipeline, s.Caps, s.MaxIterations, s.RequestKey = g.Completion, g.Pipeline, g.Caps, g.Most, g.Asking
 }
 
-func ShortHash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:4])
-}
+// ShortHash are eight hexadecimal digits of a text's hash.
+func ShortHash(s string) string { return fmt.Sprintf("%.4x", sha256.Sum256([]byte(s))) }
 
 // MustJudge refuses rules by which nothing would judge the work but the agent itself.
 func (rules Rules) MustJudge(goal Goal) error {

@@ -124,7 +124,7 @@ func (l *search) named(name string) bool {
 
 // search looks for names in a commit.
 type search struct {
-	tree    searched
+	tree    *git.Tree
 	commit  string
 	files   []string // those that someone wrote by hand
 	known   map[string]bool
@@ -138,13 +138,6 @@ type place struct {
 	file     string
 	from, to int // lines, 1-based
 	why      string
-}
-
-// searched is a commit that can be searched.
-type searched interface {
-	Files(ctx context.Context, commit string) ([]git.Entry, error)
-	Grep(ctx context.Context, commit string, words []string) ([]git.Hit, error)
-	Read(ctx context.Context, commit, path string, most int) ([]byte, bool, error)
 }
 
 // add notes a place, unless there are enough, or its file already exists with the same lines.

@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -127,8 +126,7 @@ func fence(run string) safetext.Border { return safetext.Border("ralph-data-" + 
 // judgeFence names the borders in a judge's prompt. The agent that wrote the change knows the run's name from its own
 // prompts, but not the tree that its change makes, because a file cannot hold its own hash.
 func judgeFence(run, tree string) safetext.Border {
-	sum := sha256.Sum256([]byte(run + " " + tree))
-	return fence(hex.EncodeToString(sum[:8]))
+	return fence(fmt.Sprintf("%.8x", sha256.Sum256([]byte(run+" "+tree))))
 }
 
 // asData sets what is not the task's own text between borders.
