@@ -50,14 +50,11 @@ func (e *FailedError) Error() string {
 // Tries is how often an agent can try to give a valid plan.
 const Tries = 3
 
-// mostQuestions bounds how often the agent asks back; a person usually ends it earlier.
-const mostQuestions = 100
-
 // Ask lets the agent turn a request into a PRD and its stories. The agent gets the problems of its answer, up to two
 // times. The error is a *FailedError when it gave no plan.
 func Ask(ctx context.Context, d Deriver, w Request) (Result, error) {
 	asked := planQuestion{known: d.Known, request: w, open: d.answer != nil}
-	for tries, rounds := 1, 0; ; {
+	for tries := 1; ; {
 		turn, err := d.Ask(ctx, asked.text())
 		if err != nil {
 			return Result{}, err
@@ -71,9 +68,7 @@ func Ask(ctx context.Context, d Deriver, w Request) (Result, error) {
 			if err != nil {
 				return Result{}, err
 			}
-			asked.said = append(asked.said, said...)
-			rounds++
-			asked.open = more && rounds < mostQuestions
+			asked.said, asked.open = append(asked.said, said...), more
 			continue
 		}
 		var out Result
@@ -180,14 +175,7 @@ func (d Deriver) fitting(ctx context.Context, of plan.Plan, w Request) (plan.Pla
 	if w.foreign {
 		of = Visible(of)
 	}
-	for _, f := range []struct {
-		kept string
-		into *string
-	}{{w.Kept.Project, &of.Project}, {w.Kept.Description, &of.Description}} {
-		if f.kept != "" {
-			*f.into = f.kept
-		}
-	}
+	of.Project, of.Description = cmp.Or(w.Kept.Project, of.Project), cmp.Or(w.Kept.Description, of.Description)
 	if w.Kept.BranchName != "" && w.Kept.BranchName != plan.TemplateBranch {
 		of.BranchName = w.Kept.BranchName
 		return of, nil
@@ -250,11 +238,7 @@ func (a planAnswer) asks() bool { return len(a.Questions) > 0 }
 // readPlanAnswer reads the answer of a turn: its form, or the JSON object with which its words end. redact comes first:
 // what is derived is committed.
 func readPlanAnswer(t loop.Turn, redact func(string) string) (planAnswer, []string) {
-	said := t.Structured
-	if said == "" {
-		said = t.Text
-	}
-	said = redact(said)
+	said := redact(cmp.Or(t.Structured, t.Text))
 	a := planAnswer{raw: said}
 	object := cmp.Or(safetext.LastObject(said, "tasks"), safetext.LastObject(said, "questions"))
 	if object == "" {

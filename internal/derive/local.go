@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
-	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -129,7 +127,9 @@ func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, d
 		dir, env = copied.Dir(), copied.Env()
 	}
 	d, err = newDeriver(ctx, run, dir, env)
-	d.Known = append(d.Known, detectedCommands(root)...)
+	for _, shown := range engine.Detected(p.Dir).Checks {
+		d.Known = append(d.Known, shown.Command)
+	}
 	return d, done, err
 }
 
@@ -157,29 +157,6 @@ func newDeriver(ctx context.Context, run *engine.Run, dir string, env []string) 
 		return budget.Turn(ctx, o, asked)
 	}
 	return d, run.AgentStarts(ctx, o, nil)
-}
-
-// detectedCommands are those by which the project is checked, as far as its files show.
-func detectedCommands(root *os.Root) []string {
-	entries, err := fs.ReadDir(root.FS(), ".")
-	if err != nil {
-		return nil
-	}
-	content := map[string][]byte{}
-	for _, e := range entries {
-		content[e.Name()] = nil
-	}
-	for _, name := range detect.Files {
-		if _, ok := content[name]; ok {
-			// of one that cannot be read, the name is left
-			content[name], _ = files.ReadIn(root, name, planrun.MaxPlanFile)
-		}
-	}
-	var out []string
-	for _, d := range detect.Repository(content).Checks {
-		out = append(out, d.Command)
-	}
-	return out
 }
 
 // conversation asks the person what the agent wants to know. An empty line ends it.

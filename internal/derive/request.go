@@ -113,41 +113,36 @@ func RequestOf(name string, t task.Task) Request {
 
 // underWay is what is set already; a plan that has come anywhere is not overwritten.
 func underWay(p *planrun.Plans, root *os.Root) (kept plan.Plan, err error) {
-	for _, name := range []string{planrun.PlanFile, planrun.ForeignPlan} {
-		file := p.File(name)
-		content, ok, err := files.ReadIfThere(root, file, planrun.MaxPlanFile)
-		switch {
-		case err != nil:
-			return kept, err
-		case !ok:
-			continue
-		case name == planrun.ForeignPlan:
-			return kept, invalid.Errorf(
-				"%s is a plan already: ralph plan run works on it, ralph plan archive puts it away", file,
-			)
-		}
-		if plan.Untouched(content) {
-			kept.Project, kept.BranchName, kept.Description = plan.Named(content)
-			continue
-		}
-		of, _, err := plan.Read(file, content)
-		if err != nil {
-			return kept, invalid.Errorf(
-				"%s already exists, and is no plan that can be read: see ralph plan validate, or move it away",
-				file,
-			)
-		}
-		for _, s := range of.Stories {
-			if s.Passes || s.ReviewCount > 0 || s.ReviewStatus != plan.Unreviewed {
-				return kept, invalid.Errorf(
-					"%s is in progress: %s; run ralph plan archive first, which keeps it", file,
-					s.ID+" "+of.Standing(s.ID),
-				)
-			}
-		}
-		kept = plan.Plan{Project: of.Project, BranchName: of.BranchName, Description: of.Description}
+	foreign, file := p.File(planrun.ForeignPlan), p.File(planrun.PlanFile)
+	if _, err := root.Lstat(foreign); err == nil {
+		return kept, invalid.Errorf(
+			"%s is a plan already: ralph plan run works on it, ralph plan archive puts it away", foreign,
+		)
 	}
-	return kept, nil
+	content, ok, err := files.ReadIfThere(root, file, planrun.MaxPlanFile)
+	if err != nil || !ok {
+		return kept, err
+	}
+	if plan.Untouched(content) {
+		kept.Project, kept.BranchName, kept.Description = plan.Named(content)
+		return kept, nil
+	}
+	of, _, err := plan.Read(file, content)
+	if err != nil {
+		return kept, invalid.Errorf(
+			"%s already exists, and is no plan that can be read: see ralph plan validate, or move it away",
+			file,
+		)
+	}
+	for _, s := range of.Stories {
+		if s.Passes || s.ReviewCount > 0 || s.ReviewStatus != plan.Unreviewed {
+			return kept, invalid.Errorf(
+				"%s is in progress: %s; run ralph plan archive first, which keeps it", file,
+				s.ID+" "+of.Standing(s.ID),
+			)
+		}
+	}
+	return plan.Plan{Project: of.Project, BranchName: of.BranchName, Description: of.Description}, nil
 }
 
 // Derivation is a plan to derive.
