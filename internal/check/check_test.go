@@ -361,21 +361,6 @@ func TestCommandThatIsMissing(t *testing.T) {
 	}
 }
 
-func TestConsoleIsInert(t *testing.T) {
-	var console strings.Builder
-	c := command(t, `printf '::set-output name=x::y\nplain\n::add-mask::z'`)
-	c.Console = &console
-	outcomeOf(t, c)
-	for line := range strings.Lines(console.String()) {
-		if strings.HasPrefix(strings.TrimSpace(line), "::") {
-			t.Errorf("a log command reaches the console: %q", line)
-		}
-	}
-	if !strings.Contains(console.String(), "plain") {
-		t.Errorf("console = %q", console.String())
-	}
-}
-
 func TestSlug(t *testing.T) {
 	for command, want := range map[string]string{
 		"./mvnw clean install -T 2C": "mvnw_clean_install_T_2C",

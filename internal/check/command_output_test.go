@@ -42,7 +42,7 @@ func numbered(from, to int) string {
 	return b.String()
 }
 
-// TestLongOutputIsShownInPart: a person sees the first 64 KiB in whole lines, and where the rest is.
+// TestLongOutputIsShownInPart: a person sees the first 64 KiB in whole lines, each made harmless, and where the rest is.
 func TestLongOutputIsShownInPart(t *testing.T) {
 	const most = keptBytes / 16 // lines
 	more := "  │ [... more is in " + filepath.Join("logs", "check.log") + " ...]\n"
@@ -51,11 +51,12 @@ func TestLongOutputIsShownInPart(t *testing.T) {
 		lines int
 		last  string
 	}{
-		"just all":       {numbered(0, most), most, "  │ this is 0004095\n"},
-		"no end of line": {"a\nend", 2, "  │ end\n"},
-		"long":           {numbered(0, 100_000), most + 1, more},
-		"within a line":  {"x" + numbered(0, 100_000), most, more},
-		"one line":       {strings.Repeat("x", 1<<20), 1, more},
+		"just all":        {numbered(0, most), most, "  │ this is 0004095\n"},
+		"no end of line":  {"a\nend", 2, "  │ end\n"},
+		"what is no text": {"\x1b[2J##[group]x\n", 1, "  │ ## [group]x\n"},
+		"long":            {numbered(0, 100_000), most + 1, more},
+		"within a line":   {"x" + numbered(0, 100_000), most, more},
+		"one line":        {strings.Repeat("x", 1<<20), 1, more},
 	} {
 		for _, piece := range []int{1000, len(tt.text)} {
 			c := command(t, "")
