@@ -91,9 +91,19 @@ func interpreter(program string) string {
 // rlimitNPROC is RLIMIT_NPROC of all systems that Linux runs on but MIPS and SPARC.
 const rlimitNPROC = 6
 
+// value is a variable of the environment.
+func value(name string) string {
+	for _, entry := range os.Environ() {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
 // onPath finds a program of this box.
 func onPath(name string) (string, error) {
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+	for _, dir := range filepath.SplitList(value("PATH")) {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() &&
 			info.Mode().Perm()&0o111 != 0 {

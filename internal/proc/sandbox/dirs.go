@@ -190,7 +190,7 @@ func (s *Sandbox) place(dir, name, from string) error {
 			info, err := root.Lstat(name)
 			return err == nil && info.Mode().IsRegular()
 		}
-		return s.putIn(root, name, isFile, func() error {
+		return putIn(s, root, name, isFile, func() error {
 			file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 			if err != nil {
 				return err
@@ -209,7 +209,7 @@ func (s *Sandbox) linkIn(dir string, links map[string]string) error {
 				at, err := root.Readlink(name)
 				return err == nil && at == to
 			}
-			if err := s.putIn(root, name, isLink, func() error { return root.Symlink(to, name) }); err != nil {
+			if err := putIn(s, root, name, isLink, func() error { return root.Symlink(to, name) }); err != nil {
 				return err
 			}
 		}
@@ -217,8 +217,8 @@ func (s *Sandbox) linkIn(dir string, links map[string]string) error {
 	})
 }
 
-// putIn makes something in a home that is not there yet, in the place of whatever is.
-func (s *Sandbox) putIn(root *os.Root, name string, isThere func() bool, put func() error) error {
+// putIn makes something in a home, in the place of whatever has its name, unless it exists.
+func putIn(s *Sandbox, root *os.Root, name string, isThere func() bool, put func() error) error {
 	if err := s.mkdirIn(root, path.Dir(name)); err != nil || isThere() {
 		return err
 	}
