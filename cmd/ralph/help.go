@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	_ "embed" // the examples
 	"fmt"
 	"io"
@@ -9,6 +10,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/local"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/session"
 )
 
 // commandGroups are the headings of commands in ralph --help.
@@ -92,8 +96,7 @@ func exemplify(n *kong.Node, path string) {
 	}
 }
 
-// firstScreen is what ralph without arguments prints: what it is, and the first commands.
-const firstScreen = `ralph runs a coding agent again and again until checks that it runs itself say
+const firstCommands = `ralph runs a coding agent again and again until checks that it runs itself say
 that the work is done.
 
   ralph doctor                    what is here: agents, checks, sandbox
@@ -102,5 +105,23 @@ that the work is done.
   ralph run --issue issue.md      work on an issue, on a branch of its own
   ralph status                    how the newest run stands
 
-Everything else: ralph --help
 `
+
+// firstScreen is what ralph without arguments prints: what it is, the first commands, and what is in this directory.
+func firstScreen(ctx context.Context, p process) error {
+	top := session.Top(p.dir)
+	text := firstCommands + "Directory  " + safetext.OneLine(top) + "\n"
+	if layers, err := session.SettingsFiles(top, p.environ); err != nil {
+		text += "Settings   " + safetext.OneLine(err.Error()) + "\n"
+	} else if len(layers) > 0 {
+		names := safetext.Map(layers, func(l config.Layer) string { return l.Name })
+		text += "Settings   " + safetext.OneLine(strings.Join(names, ", ")) + "\n"
+	}
+	if s, err := p.session(); err == nil {
+		if st, err := (&local.Status{Session: s}).Look(ctx); err == nil && st.State != "none" {
+			text += "Newest run " + safetext.Inert(st.Line()) + "\n"
+		}
+	}
+	_, err := io.WriteString(p.out, text+"\nEverything else: ralph --help\n")
+	return err
+}

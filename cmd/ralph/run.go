@@ -60,8 +60,7 @@ type promptFlags struct {
 // Run implements ralph run.
 func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stderr io.Writer) error {
 	if len(p.args) == 0 {
-		_, err := io.WriteString(p.out, firstScreen)
-		return err
+		return firstScreen(ctx, p)
 	}
 	err := c.validate()
 	if err == nil && c.PromptFile == "-" {
