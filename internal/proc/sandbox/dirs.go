@@ -60,7 +60,7 @@ func (s *Sandbox) writeIn(home, name string, content []byte) error {
 }
 
 // mkdirIn makes a directory in a home, and those that lead to it. Whatever is in the place of one goes.
-func (s *Sandbox) mkdirIn(root *os.Root, name string) error {
+func mkdirIn(root *os.Root, name string, as *proc.User) error {
 	if name = path.Clean(filepath.ToSlash(name)); name == "." {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (s *Sandbox) mkdirIn(root *os.Root, name string) error {
 	at := ""
 	for part := range strings.SplitSeq(name, "/") {
 		at = path.Join(at, part)
-		if err := give(root, at, s.o.As); err != nil {
+		if err := give(root, at, as); err != nil {
 			return err
 		}
 	}
@@ -184,13 +184,13 @@ func (s *Sandbox) places(mounts []string, at, in dirs) (rest []string, err error
 func (s *Sandbox) place(dir, name, from string) error {
 	return within(dir, func(root *os.Root) error {
 		if isDir(from) {
-			return s.mkdirIn(root, name)
+			return mkdirIn(root, name, s.o.As)
 		}
 		isFile := func() bool {
 			info, err := root.Lstat(name)
 			return err == nil && info.Mode().IsRegular()
 		}
-		return putIn(s, root, name, isFile, func() error {
+		return putIn(root, name, s.o.As, isFile, func() error {
 			file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 			if err != nil {
 				return err
@@ -209,7 +209,7 @@ func (s *Sandbox) linkIn(dir string, links map[string]string) error {
 				at, err := root.Readlink(name)
 				return err == nil && at == to
 			}
-			if err := putIn(s, root, name, isLink, func() error { return root.Symlink(to, name) }); err != nil {
+			if err := putIn(root, name, s.o.As, isLink, func() error { return root.Symlink(to, name) }); err != nil {
 				return err
 			}
 		}
@@ -218,8 +218,8 @@ func (s *Sandbox) linkIn(dir string, links map[string]string) error {
 }
 
 // putIn makes something in a home, in the place of whatever has its name, unless it exists.
-func putIn(s *Sandbox, root *os.Root, name string, isThere func() bool, put func() error) error {
-	if err := s.mkdirIn(root, path.Dir(name)); err != nil || isThere() {
+func putIn(root *os.Root, name string, as *proc.User, isThere func() bool, put func() error) error {
+	if err := mkdirIn(root, path.Dir(name), as); err != nil || isThere() {
 		return err
 	}
 	if err := files.RemoveIn(root, name); err != nil {
@@ -228,7 +228,7 @@ func putIn(s *Sandbox, root *os.Root, name string, isThere func() bool, put func
 	if err := put(); err != nil {
 		return err
 	}
-	return give(root, name, s.o.As)
+	return give(root, name, as)
 }
 
 // cacheDir is where the caches of a use lie.

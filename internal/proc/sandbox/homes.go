@@ -269,7 +269,7 @@ func (s *Sandbox) copyOwn(home *os.Root, f placed) error {
 	if err != nil {
 		return err
 	}
-	if err := s.mkdirIn(home, filepath.Dir(f.at)); err != nil {
+	if err := mkdirIn(home, filepath.Dir(f.at), s.o.As); err != nil {
 		return err
 	}
 	dst, err := home.OpenRoot(filepath.Dir(f.at))
