@@ -53,7 +53,7 @@ func (c *Client) PutCheckRun(ctx context.Context, run CheckRun, again bool) (id 
 	if c.noChecks {
 		return 0, c.status(ctx, run)
 	}
-	var rest []*github.CheckRunAnnotation // those that are to be added
+	var rest []*github.CheckRunAnnotation // what the next calls add
 	next := func() []*github.CheckRunAnnotation {
 		some := rest[:min(annotationsInCall, len(rest))]
 		rest = rest[len(some):]

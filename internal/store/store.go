@@ -43,7 +43,7 @@ type Store struct {
 	shut []func() error
 
 	watchers watchers
-	arriving chan *arrival // whoever has the turn takes out
+	arriving chan *arrival // read with the turn
 	closed   chan struct{}
 	loops    sync.WaitGroup
 }
@@ -191,7 +191,7 @@ type arrival struct {
 }
 
 // together runs do in one transaction with what comes while another one is written: a disk that is slow to sync makes
-// callers wait for one sync, and not for each other's. Whoever has its turn first stores them.
+// callers wait for one sync, and not for each other's. The first that has its turn stores them.
 func (s *Store) together(ctx context.Context, do func(*transaction) error) error {
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
