@@ -28,21 +28,7 @@ func (wire) Open(routes []agent.Route, _ loop.Left) (agent.TurnGateway, error) {
 		}
 		o.Upstreams[r.Name] = up
 	}
-	turn, err := proxy.Open(o)
-	if err != nil {
-		return nil, err
-	}
-	return wired{turn}, nil
-}
-
-type wired struct{ *proxy.Turn }
-
-func (w wired) Usage() (sum loop.Usage, asked bool) {
-	for _, u := range w.Turn.Usage() {
-		sum = sum.Plus(u.Usage)
-		asked = true
-	}
-	return sum, asked
+	return proxy.Open(o)
 }
 
 // carriedReals are the real CLIs as a gateway carries them, with what leads it to the stand-in for their model.

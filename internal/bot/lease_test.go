@@ -20,7 +20,7 @@ import (
 type holder struct {
 	*Action
 	running context.Context
-	beats   chan time.Time // at which alone it looks at the lease
+	beats   chan time.Time // it looks at the lease only then
 	*engine.Journal
 }
 

@@ -16,8 +16,8 @@ import (
 
 var asks = task.Verification{CheckFor: task.Questions{"tokens expire"}, Model: "haiku"}
 
-// TestSemanticAnswers: only what a model plainly says counts, where it was asked to say it. For anything else it is asked
-// again, as often as it may, and every question is paid.
+// TestSemanticAnswers: only what a model plainly says counts, where it was asked to say it. After anything else ralph asks
+// again, a few times at most, and pays for every question.
 func TestSemanticAnswers(t *testing.T) {
 	const unread = "the model's answer does not end with VERIFIED or NOT_VERIFIED, which verifies nothing: "
 	text := func(s string) loop.Turn { return loop.Turn{Class: loop.OK, Text: s} }

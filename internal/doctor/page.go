@@ -36,7 +36,7 @@ var marks = map[bool][]string{
 	true:  {"✓", "✗", "✗", "–", "–", "✗", "?", " "},
 }
 
-// grades are what is found on GitHub as it stands.
+// grades are the statuses of what is found on GitHub.
 var grades = map[github.Grade]status{github.OK: good, github.Warning: warning, github.Problem: problem,
 	github.Unknown: unknown}
 

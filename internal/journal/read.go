@@ -41,9 +41,8 @@ func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
 	}
 }
 
-// readLine reads a line with its end; size is that in bytes. Of one that is longer than most it keeps no more
-// than that, and looks only whether it ends: then the error is errLong, and io.EOF otherwise, as of any line that no one
-// finished.
+// readLine reads a line with its end; size is its length in bytes. If the line is longer than most, it keeps that many
+// bytes and looks only for the end: if there is one, the error is errLong, otherwise io.EOF, as for any unfinished line.
 func readLine(r *bufio.Reader, most int) (line []byte, size int64, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

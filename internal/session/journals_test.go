@@ -47,7 +47,7 @@ func TestSealFile(t *testing.T) {
 	}
 }
 
-// TestRunWithoutASeal: a run whose journal cannot be sealed says so, and goes on.
+// TestRunWithoutASeal: a run whose journal cannot be sealed says so and continues.
 func TestRunWithoutASeal(t *testing.T) {
 	var out bytes.Buffer
 	dir := t.TempDir()

@@ -129,6 +129,33 @@ func (d Detail) Iteration(n int) (template.HTML, error) {
 	return d.iteration(d.State.Iterations[i], true, len(d.State.Iterations)-1-i)
 }
 
+// shownIterations are the iterations as HTML, newest first, in at most limit bytes. The newest are shown whole. After
+// 75% of the room they are shown without diffs and outputs, and the rest is counted.
+func (d Detail) shownIterations(its []*loop.Iteration, limit int) (shown []template.HTML, hidden string, err error) {
+	used, whole := 0, true
+	for i, it := range slices.Backward(its) {
+		text, err := d.iteration(it, whole, len(its)-1-i)
+		if err == nil && whole && used+len(text) > limit/4*3 {
+			whole = false
+			text, err = d.iteration(it, whole, len(its)-1-i)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		if used += len(text); used > limit {
+			return shown, fmt.Sprintf("The page is full: %s not shown.", safetext.Count(i+1, "earlier iteration")), nil
+		}
+		shown = append(shown, text)
+	}
+	return shown, "", nil
+}
+
+// iteration is one of them as HTML, whole or without diff and outputs; age counts those that came after it.
+func (d Detail) iteration(it *loop.Iteration, whole bool, age int) (text template.HTML, err error) {
+	text = made("iteration", d.shape(it, whole, age), &err)
+	return text, err
+}
+
 // made is what a part of the template writes; the first error is kept.
 func made(name string, data any, failed *error) template.HTML {
 	var b bytes.Buffer

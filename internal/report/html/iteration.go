@@ -3,7 +3,6 @@ package html
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
@@ -39,33 +38,6 @@ const cut = "The page is full: the diff and the outputs of this iteration are le
 
 // recent are the iterations that are open when they failed; the newest is open in any case.
 const recent = 10
-
-// shownIterations are the iterations as HTML, newest first, in at most limit bytes. The newest are shown whole. After
-// 75% of the room they are shown without diffs and outputs, and the rest is counted.
-func (d Detail) shownIterations(its []*loop.Iteration, limit int) (shown []template.HTML, hidden string, err error) {
-	used, whole := 0, true
-	for i, it := range slices.Backward(its) {
-		text, err := d.iteration(it, whole, len(its)-1-i)
-		if err == nil && whole && used+len(text) > limit/4*3 {
-			whole = false
-			text, err = d.iteration(it, whole, len(its)-1-i)
-		}
-		if err != nil {
-			return nil, "", err
-		}
-		if used += len(text); used > limit {
-			return shown, fmt.Sprintf("The page is full: %s not shown.", safetext.Count(i+1, "earlier iteration")), nil
-		}
-		shown = append(shown, text)
-	}
-	return shown, "", nil
-}
-
-// iteration is one of them as HTML, whole or without diff and outputs; age counts those that came after it.
-func (d Detail) iteration(it *loop.Iteration, whole bool, age int) (text template.HTML, err error) {
-	text = made("iteration", d.shape(it, whole, age), &err)
-	return text, err
-}
 
 func (d Detail) shape(it *loop.Iteration, whole bool, age int) iteration {
 	v := d.view()
