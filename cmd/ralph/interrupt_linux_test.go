@@ -495,8 +495,7 @@ func TestInputIsLeftAtOnce(t *testing.T) {
 	for name, args := range map[string][]string{
 		"signature": {"signature"}, "replay": {"replay", "--agent", "claude", "-"}, "a task": {"task", "create", "-f", "-"},
 		"a hook": {"hook", "guard"}, "the stop hook": {"hook", "stop"},
-		"an event": {"action", "--dry-run", "--event-name", "issues", "--event", "-"},
-		"a wish":   {"plan", "derive", "--agent", "./agent"}, "settings": {"init"},
+		"a wish": {"plan", "derive", "--agent", "./agent"}, "settings": {"init"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
