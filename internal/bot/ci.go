@@ -21,7 +21,7 @@ func (a *Action) ciCheck() *check.CI {
 	}
 	return &check.CI{
 		Builds: func(ctx context.Context, sha string) (check.Builds, error) {
-			ci, err := a.github.Builds(ctx, sha, checkName, int64(a.Env.RunID))
+			ci, err := a.github.Builds(ctx, sha, checkName, a.Env.RunID)
 			out := check.Builds{Passed: ci.State == github.CIPassed, Pending: ci.Pending}
 			for _, b := range ci.Failed {
 				out.Failed = append(out.Failed, check.Build{Name: b.Name, Conclusion: b.Conclusion,
