@@ -70,8 +70,12 @@ func TestPushThatFailsIsNotDone(t *testing.T) {
 			w.inputs["agent"] = w.script("agent", fixer)
 			w.gh.Fail(fake.Fault{Match: "POST /.../git-receive-pack", Nth: nth, Status: 403, Times: -1})
 			result, err := w.label("alice")
-			if result.Outcome != loop.Failed || err == nil {
-				t.Errorf("outcome %s, %v; want failed", result.Outcome, err)
+			want := loop.Failed
+			if nth == 1 { // before anything has begun, it is the token
+				want = loop.Invalid
+			}
+			if result.Outcome != want || err == nil {
+				t.Errorf("outcome %s, %v; want %s", result.Outcome, err, want)
 			}
 			if pulls := w.gh.Pulls(owner, name); len(pulls) == 1 && !pulls[0].Draft {
 				t.Error("the pull request is ready for review")

@@ -218,8 +218,8 @@ var looksDone = []scene{
 	// What is no claim.
 	{name: "the last message with a tag takes it back", does: "fix", set: onlyTheClaim,
 		says: events(agentSays, "<response>DONE</response>") + "\n" +
-			strings.ReplaceAll(events(agentSays, "No: <response>NOT YET</response>"), "m1", "m2") + "\n" +
-			events(ends, "No: <response>NOT YET</response>")},
+			strings.ReplaceAll(events(agentSays, "No. <response>NOT YET</response>"), "m1", "m2") + "\n" +
+			events(ends, "No. <response>NOT YET</response>")},
 	{name: "another role's promise", does: "fix; echo '<promise>TESTS_PASSED</promise>'", set: onlyTheClaim},
 	{name: "the criteria ask for a promise and the agent gives another sign", does: "fix; claim",
 		set: `{"guardrails": [{"command": "grep -q 'a + b' add.go"}], "completion": {"coder": {"promise": "ADDED"}}}`},

@@ -299,7 +299,7 @@ func (p *publisher) failure(ctx context.Context, s loop.State) *loop.Post {
 		"the failure report")})
 }
 
-// relabel shows a standing on an issue, none for "", and removes the labels that show another one and those that are over.
+// relabel shows a standing on an issue, none for "", and removes other labels: those of another standing, and those over.
 // labels are what the issue has where GitHub does not say. It returns the labels that it could not remove.
 func (p *publisher) relabel(ctx context.Context, issue int, now string, labels []string, over func(string) bool) (left []string) {
 	if now != "" {
@@ -311,7 +311,7 @@ func (p *publisher) relabel(ctx context.Context, issue int, now string, labels [
 		p.running = err == nil && now == github.LabelRunning && p.shows(on, now)
 	}
 	for _, label := range labels {
-		if !over(label) && !outdated(p.rules, label, now) {
+		if strings.EqualFold(label, p.rules.StatusLabel(now)) || !over(label) && !outdated(p.rules, label, now) {
 			continue
 		}
 		err := p.github.RemoveLabel(ctx, issue, label)
