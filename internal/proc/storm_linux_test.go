@@ -41,7 +41,7 @@ func TestRunWeathersAStorm(t *testing.T) {
 				most := 0
 				for looks := 0; ctx.Err() == nil; looks++ {
 					most = max(most, zombies(t))
-					if cancelled && looks == 20 {
+					if cancelled && looks == 4 {
 						cancel()
 					}
 					time.Sleep(5 * time.Millisecond)
