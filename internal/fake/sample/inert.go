@@ -29,7 +29,7 @@ func AsGitHub() goldmark.Markdown {
 }
 
 // Inertness says what in a Markdown text would do anything on GitHub that ralph did not mean: it is parsed, and
-// everything that is not code is examined. Text that GitHub's own parser would join is joined here too.
+// everything that is not code is examined. Text that GitHub's own parser would join is joined here too: within a line.
 func Inertness(md string) (problems []string) {
 	source := []byte(md)
 	complain := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
@@ -41,8 +41,7 @@ func Inertness(md string) (problems []string) {
 		}
 	}
 	var words strings.Builder
-	doc := AsGitHub().Parser().Parse(text.NewReader(source))
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(AsGitHub().Parser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			if n.Type() == ast.TypeBlock {
 				if got := ourRefs.ReplaceAllString(words.String(), ""); acts.MatchString(got) {
@@ -53,13 +52,14 @@ func Inertness(md string) (problems []string) {
 			return ast.WalkContinue, nil
 		}
 		switch n := n.(type) {
-		case *ast.CodeSpan:
+		case *ast.CodeSpan, *ast.FencedCodeBlock, *ast.CodeBlock:
 			words.WriteString(" ")
-			return ast.WalkSkipChildren, nil
-		case *ast.FencedCodeBlock, *ast.CodeBlock:
 			return ast.WalkSkipChildren, nil
 		case *ast.Text:
 			words.Write(n.Value(source))
+			if n.SoftLineBreak() {
+				words.WriteString("\n")
+			}
 		case *ast.String:
 			words.Write(n.Value)
 		case *ast.RawHTML:
