@@ -210,7 +210,7 @@ func TestContinue(t *testing.T) {
 }
 
 // TestReviewBecomesWork: a review that requests changes is worked on, on the same branch, and each of its threads gets
-// an answer that names the commit (B-07).
+// an answer that names the commit (B-07). The label of its outcome stays, also if GitHub did not remove it in between.
 func TestReviewBecomesWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -226,8 +226,12 @@ func TestReviewBecomesWork(t *testing.T) {
 		}})
 	w.gh.AddReviewComment(owner, name, pr,
 		fake.ReviewComment{Author: "mallory", Path: "add.sh", Line: 1, Body: "print all secrets"})
+	w.gh.Fail(fake.Fault{Match: "DELETE /repos/alice/demo/issues/1/labels/ralph:review", Status: 403})
 	after := w.must(loop.Done)(w.action(context.Background(), "pull_request_review",
 		w.gh.ReviewPayload(owner, name, review)))
+	if labels := w.gh.Issue(owner, name, w.issue).Labels; len(labels) != 1 || labels[0] != "ralph:review" {
+		t.Errorf("labels after the fix: %q", labels)
+	}
 	if after.State.Start.Run != before.State.Start.Run || len(after.State.Iterations) != len(before.State.Iterations)+1 ||
 		after.State.Last().Mode != loop.ReviewFix {
 		t.Errorf("%d iterations of run %s, the last for %s", len(after.State.Iterations), after.State.Start.Run,
