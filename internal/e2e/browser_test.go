@@ -46,10 +46,10 @@ func TestSearchInTheReport(t *testing.T) {
 	p.look(360, "light")
 	before := p.asks(`[...document.querySelectorAll('details')].map((d) => d.open).join()`)
 	for _, c := range []struct{ typed, says, iterations string }{
-		{"hello!", "6 matches, in 2 of 3 iterations.", "2,1"},
+		{"hello!", "5 matches, in 2 of 3 iterations.", "2,1"},
 		{"ITOA", "No matches.", ""},
 		{"json flag", "1 match, in 1 of 3 iterations.", "2"},
-		{"Sprintf(\"hello", "2 matches, in 2 of 3 iterations.", "2,1"},
+		{"return \"hello", "1 match, in 1 of 3 iterations.", "2"},
 		{".*", "No matches.", ""},
 		{"x", "Type one more letter.", "3,2,1"},
 	} {
