@@ -281,14 +281,14 @@ func (b *bwrap) worktree(u Use, dir string) []string {
 		return args
 	}
 	args = append(args, b.repository(top)...)
+	names := []string{".ralph-active", ".ralph.lock", ".ralph", ".ralph/tasks"}
+	if b.s.o.Judge != "" { // in a separate checkout, .ralph is part of the change, and the agent can revert it
+		names = names[:2]
+	}
 	for _, d := range slices.Compact([]string{top, dir}) {
-		for _, name := range []string{".ralph", ".ralph-active", ".ralph.lock"} {
-			if path := filepath.Join(d, name); exists(path) && !isLink(path) {
-				args = append(args, "--ro-bind", path, path)
-			}
-		}
-		if tasks := filepath.Join(d, ".ralph", "tasks"); isDir(tasks) && !isLink(tasks) {
-			args = append(args, "--bind", tasks, tasks)
+		for _, path := range unlinked(d, names...) {
+			flag := map[bool]string{true: "--bind", false: "--ro-bind"}[filepath.Base(path) == "tasks"]
+			args = append(args, flag, path, path)
 		}
 	}
 	return args
@@ -366,10 +366,8 @@ func (b *bwrap) repository(top string) (args []string) {
 		if !over(shared, dir) {
 			args = append(args, "--bind", dir, dir)
 		}
-		for _, name := range []string{"config.worktree", "commondir", "gitdir"} {
-			if path := filepath.Join(dir, name); exists(path) && !isLink(path) {
-				args = append(args, "--ro-bind", b.s.masked(path), path)
-			}
+		for _, path := range unlinked(dir, "config.worktree", "commondir", "gitdir") {
+			args = append(args, "--ro-bind", b.s.masked(path), path)
 		}
 		common = shared
 	} else if !info.IsDir() {
@@ -380,14 +378,12 @@ func (b *bwrap) repository(top string) (args []string) {
 	if hooks := filepath.Join(common, "hooks"); b.s.o.Hooks && !exists(hooks) {
 		_ = os.Mkdir(hooks, 0o755) // where it fails, no one can make one either
 	}
-	if objects := filepath.Join(common, "objects"); isDir(objects) && !isLink(objects) {
+	for _, objects := range unlinked(common, "objects") {
 		args = append(args, "--bind", objects, objects)
 	}
 	// the last: where else objects come from
-	for _, name := range []string{"hooks", "config", "config.worktree", "objects/info"} {
-		if path := filepath.Join(common, name); exists(path) && !isLink(path) {
-			args = append(args, "--ro-bind", b.s.masked(path), path)
-		}
+	for _, path := range unlinked(common, "hooks", "config", "config.worktree", "objects/info") {
+		args = append(args, "--ro-bind", b.s.masked(path), path)
 	}
 	_ = filepath.WalkDir(filepath.Join(common, "modules"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

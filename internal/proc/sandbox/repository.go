@@ -67,23 +67,24 @@ func borrowed(top string) (dirs []string) {
 	return dirs
 }
 
-func isLink(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode()&os.ModeSymlink != 0
+// unlinked are the paths of those names in a directory that exist and are not links.
+func unlinked(dir string, names ...string) (paths []string) {
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink == 0 {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // gitConfigs lists the configuration files of a worktree's repository.
-func gitConfigs(top string) (files []string) {
+func gitConfigs(top string) []string {
 	git := filepath.Join(top, ".git")
 	if _, common := linked(git); common != "" {
 		git = common
 	}
-	for _, name := range []string{"config", "config.worktree"} {
-		if path := filepath.Join(git, name); exists(path) && !isLink(path) {
-			files = append(files, path)
-		}
-	}
-	return files
+	return unlinked(git, "config", "config.worktree")
 }
 
 // masked returns the file to mount at path: for a git configuration with credentials a copy without them, otherwise path.
