@@ -64,7 +64,7 @@ const Push = "push"
 // declined is the verdict on a refused push: the next turn gets the remote's own words.
 func declined(words string) loop.Verdict {
 	return loop.Verdict{Check: Push, Severity: loop.Hard, Output: loop.Excerpt(words), Hash: failure.Signature(Push, words),
-		Reason: "the push was refused: " + safetext.Shorten(safetext.OneLine(words), 200),
+		Reason: "this cannot be pushed: " + safetext.Shorten(safetext.OneLine(words), 200),
 		PromptText: words + "\n\nNothing of this was pushed. Your files are as you left them, and not committed. Take out what " +
 			"is named above; then they are committed again without it. If a rule on commit messages is named, commit the files " +
 			"yourself, with a message that it allows."}

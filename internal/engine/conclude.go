@@ -14,16 +14,19 @@ import (
 func (run *Run) Conclude(
 	ctx context.Context, view func(loop.State) report.View, result loop.Result,
 ) (loop.Result, error) {
+	var err error
 	end := loop.End{Outcome: result.Outcome, Reason: result.Reason, Until: result.Until, ForPull: result.ForPull}
 	if result.Outcome.Limited() && run.Tree != nil {
 		ended := result.State
 		ended.End = &end
-		name := failureBranch(ended)
+		on := run.Tree.Head()
+		if !run.Journal.Remote { // a local branch can hold a commit that no remote takes
+			on = cmp.Or(run.Journal.refused.SHA, on)
+		}
 		files := map[string][]byte{".ralph_state.md": []byte(report.StateFile(view(ended)))}
-		if name, err := run.Tree.FailureBranch(ctx, name, report.FailureCommitMessage(ended), files); err != nil {
+		end.FailureBranch, err = run.Tree.FailureBranch(ctx, on, failureBranch(ended), report.FailureCommitMessage(ended), files)
+		if err != nil {
 			run.Log("keeping the work on a branch of its own: %v", err) // it is on the run's own branch anyway
-		} else {
-			end.FailureBranch = name
 		}
 	}
 	if run.Journal.refused.SHA != "" && result.Outcome != loop.Done {
@@ -32,13 +35,12 @@ func (run *Run) Conclude(
 	if result.Outcome == loop.Done || result.ForPull {
 		end.Conflicts = run.conflicts(ctx)
 	}
-	_, err := run.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: run.Clock(), End: &end})
+	_, err = run.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: run.Clock(), End: &end})
 	if err != nil { // what did not reach the remote is not done
 		end = loop.End{Outcome: loop.Failed, Reason: err.Error(), FailureBranch: end.FailureBranch}
 		run.saveWork(ctx, &end)
 		result.Outcome, result.Reason = end.Outcome, end.Reason
-		var alone error
-		if _, alone = run.Journal.endUnpushed(ctx, &end); alone != nil {
+		if alone := run.Journal.endUnpushed(ctx, &end); alone != nil {
 			run.Log("the run record on the remote does not hold how the run ended: %v", alone)
 		}
 	}

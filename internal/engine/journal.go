@@ -133,12 +133,12 @@ func (l *Journal) declined(c *loop.Commit) string {
 
 // endUnpushed records an outcome of a run whose commits, or whose outcome, the remote did not take: the record goes
 // alone, so that no sweep resumes the run. The error is that of the remote if it rejects that, too.
-func (l *Journal) endUnpushed(ctx context.Context, end *loop.End) (loop.State, error) {
-	s, err := l.Store(redacted(loop.Record{Type: loop.Ended, At: l.Clock(), End: end}, l.Redact))
+func (l *Journal) endUnpushed(ctx context.Context, end *loop.End) error {
+	_, err := l.Store(redacted(loop.Record{Type: loop.Ended, At: l.Clock(), End: end}, l.Redact))
 	if err != nil || !l.Remote || l.Lost() != nil {
-		return s, err
+		return err
 	}
-	return s, l.share(ctx)
+	return l.share(ctx)
 }
 
 func (l *Journal) Store(r loop.Record) (loop.State, error) {

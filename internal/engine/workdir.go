@@ -205,19 +205,17 @@ func replacePath(text, from, to string) string {
 	}
 	var b strings.Builder
 	for {
-		i := strings.Index(text, from)
-		if i < 0 {
-			b.WriteString(text)
+		before, after, found := strings.Cut(text, from)
+		b.WriteString(before)
+		if !found {
 			return b.String()
 		}
-		end := i + len(from)
-		b.WriteString(text[:i])
-		if endsName(text[end:]) && !escapesTree(text[end:]) && (i == 0 || !pathRune(text[i-1])) {
+		if endsName(after) && !escapesTree(after) && (before == "" || !pathRune(before[len(before)-1])) {
 			b.WriteString(to)
 		} else {
 			b.WriteString(from)
 		}
-		text = text[end:]
+		text = after
 	}
 }
 

@@ -219,12 +219,12 @@ func TestFailureBranchAndArchive(t *testing.T) {
 		one := b.turn(tree, `echo 1 >new`)
 		const name, message = "wip/ralph-fail-issue-42-20261121-053000", "Ralph Loop failed: issue-42\n\nLast gate: make test\n"
 		b.sh(origin, `git branch wip `+b.base) // it has dashes for its slashes then
-		beside := must[string](t)(tree.FailureBranch(b.ctx, name, message, nil))
+		beside := must[string](t)(tree.FailureBranch(b.ctx, tree.Head(), name, message, nil))
 		if beside != strings.Replace(name, "/", "-", 1) || b.sh(origin, `git log -1 --format=%P `+beside) != one+"\n" {
 			t.Fatal(beside)
 		}
 		b.sh(origin, `git branch -q -D wip`)
-		must[string](t)(tree.FailureBranch(b.ctx, name, message, map[string][]byte{".ralph_state.md": []byte("s")}))
+		must[string](t)(tree.FailureBranch(b.ctx, tree.Head(), name, message, map[string][]byte{".ralph_state.md": []byte("s")}))
 		sha := strings.TrimSpace(b.sh(origin, `git rev-parse `+name))
 		if got := b.sh(origin, `git log -1 --format='%P%n%B' `+name+`; git show `+name+`:.ralph_state.md; git cat-file -e `+name+`:new`); got !=
 			one+"\n"+message+"\ns" {
@@ -245,7 +245,7 @@ func TestFailureBranchAndArchive(t *testing.T) {
 		if dirty, err := tree.Clean(b.ctx); err != nil || len(dirty) != 0 {
 			t.Error(dirty, err)
 		}
-		if _, err := tree.FailureBranch(b.ctx, "a..b", "", nil); err == nil {
+		if _, err := tree.FailureBranch(b.ctx, tree.Head(), "a..b", "", nil); err == nil {
 			t.Error("a bad name was taken")
 		}
 	}

@@ -159,8 +159,7 @@ func (o *objects) weigh(ctx context.Context, since string, c *loop.Commit) error
 			over = append(over, fmt.Sprintf("%q", name[min(1, len(name)-1)]))
 		}
 	}
-	c.Declined = fmt.Sprintf("%s: GitHub takes no file of more than %d MB, so this was not pushed", safetext.FirstN(over, mostNamed),
-		mostSize>>20)
+	c.Declined = fmt.Sprintf("%s: GitHub takes no file of more than %d MB", safetext.FirstN(over, mostNamed), mostSize>>20)
 	return nil
 }
 

@@ -75,7 +75,7 @@ func (b *sandbox) hostile(tree *Tree) {
 	must[string](t)(tree.Diff(b.ctx, b.base, c.SHA, 1<<20))
 	must[string](t)(tree.SaveRecord(b.ctx, map[string][]byte{"journal.jsonl": nil}, "r"))
 	must[*Moved](t)(tree.Push(b.ctx))
-	must[string](t)(tree.FailureBranch(b.ctx, "wip/x", "m", nil))
+	must[string](t)(tree.FailureBranch(b.ctx, tree.Head(), "wip/x", "m", nil))
 	b.quiet()
 }
 

@@ -312,10 +312,10 @@ func (t *Tree) replay(ctx context.Context, onto, from string) error {
 	return &ConflictError{t.branch, "our commits do not apply on top of that without a conflict"}
 }
 
-// FailureBranch keeps the work of a run that was stopped by a limit: a branch of the run's own commits and one more
-// that adds these files. Nothing is checked out. The bot pushes it; in a clone it is a local branch. One of the same
+// FailureBranch keeps the work of a run that was stopped by a limit: a branch of the run's own commits up to on, and one
+// more that adds these files. Nothing is checked out. The bot pushes it; in a clone it is a local branch. One of the same
 // name is the same run's, made again. Where another branch is in the way of the name, it has dashes for its slashes.
-func (t *Tree) FailureBranch(ctx context.Context, name, message string, files map[string][]byte) (branch string,
+func (t *Tree) FailureBranch(ctx context.Context, on, name, message string, files map[string][]byte) (branch string,
 	err error) {
 	if err := CheckBranchName(ctx, name); err != nil {
 		return "", err
@@ -330,7 +330,7 @@ func (t *Tree) FailureBranch(ctx context.Context, name, message string, files ma
 	all, err := t.files(files)
 	var commit string
 	if err == nil {
-		commit, _, err = t.commitOn(ctx, t.head, "", all, t.leaks.harmless(message))
+		commit, _, err = t.commitOn(ctx, on, "", all, t.leaks.harmless(message))
 	}
 	if err != nil {
 		return "", fmt.Errorf("making the failure branch %s: %w", name, err)

@@ -94,7 +94,7 @@ func TestEveryCommitOfOursIsSigned(t *testing.T) {
 	b.agreeBot(tree)
 
 	// A failure branch, and a branch that has moved meanwhile.
-	must[string](t)(tree.FailureBranch(b.ctx, "wip/ralph-fail-issue-42-20261121-053000", "failed\n",
+	must[string](t)(tree.FailureBranch(b.ctx, tree.Head(), "wip/ralph-fail-issue-42-20261121-053000", "failed\n",
 		map[string][]byte{".ralph_state.md": []byte("---\n")}))
 	failed := strings.TrimSpace(b.sh(b.remote, `git rev-parse wip/ralph-fail-issue-42-20261121-053000`))
 	verify(failed)
