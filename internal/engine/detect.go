@@ -119,7 +119,7 @@ func (spec *Spec) noChecks(ctx context.Context, base string, notes []string) err
 	}
 	return invalid.Errorf(
 		"no checks: %s names no guardrails, and no tests were found in %s%s; name a command under guardrails "+
-			"there, or in the input checks",
+			"there (ralph init --check COMMAND) or, in a workflow, in the input checks",
 		config.SettingsFile, where, text,
 	)
 }

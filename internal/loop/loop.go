@@ -185,7 +185,7 @@ func turn(ctx, hard context.Context, s State, step Step, p Ports) error {
 	if t.Class == Killed && Stopping(ctx) {
 		t.Class, t.Reason = Stopped, "the agent was ended by a signal while the run was being stopped"
 	}
-	p.Log("agent: %s in %s", t.Describe(), t.Duration.Round(100*time.Millisecond))
+	p.Log("agent: %s (%s)", t.Describe(), t.Duration.Round(100*time.Millisecond))
 	_, err = p.Journal.Append(context.WithoutCancel(hard),
 		Record{Type: Turned, At: p.Clock(), Iteration: step.Iteration, Turn: &t})
 	return err

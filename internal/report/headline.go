@@ -238,7 +238,7 @@ func (v View) proof() string {
 }
 
 // onlyWord is what an unverified success rests on.
-const onlyWord = "nothing that could say no has looked at the work, only the agent's own word says that it is done"
+const onlyWord = "no check and no reviewer has looked at the work; only the agent says that it is done"
 
 // failing is what is in the way of the work, in one phrase: the check that still fails, and where or why.
 func (v View) failing() string {

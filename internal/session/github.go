@@ -73,8 +73,8 @@ func whichHub(env config.Environment, origin remote, named string) (at remote, c
 	case origin.repo.Owner != "":
 		at = origin
 	default:
-		return at, false, invalid.Errorf("which repository is meant is not known: change into a clone of it, or set " +
-			"GITHUB_REPOSITORY=owner/name")
+		return at, false, invalid.Errorf("no repository on GitHub is named, and there is no clone here with a remote that " +
+			"names one; change into such a clone, or set GITHUB_REPOSITORY=owner/name")
 	}
 	if at.host == "" && sameRepo(at.repo, origin.repo) {
 		at.host = origin.host
