@@ -76,7 +76,7 @@ func (a Accepted) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	}
 	v := loop.Verdict{Waits: true, Concerns: list}
 	v.Reason = fmt.Sprintf("%s to be accepted by name: %s", safetext.Plural(len(list), "a finding needs", fmt.Sprintf("%d findings need", len(list))), safetext.FirstN(loop.Names(list), 5))
-	if question := nothingToDo(at); question != "" && len(list) == 1 {
+	if question := nothingToDo(at); question != "" && len(list) == 1 && list[0].AsItIs() {
 		v.Reason = question
 	} else if question != "" {
 		v.Reason = question + "; " + v.Reason

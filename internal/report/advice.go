@@ -230,14 +230,14 @@ func (v advice) moreBudget() string {
 		"raise "+cmp.Or(strings.Join(names, " and "), "the limit")+" to let a run spend more")
 }
 
-// howToAccept says how a person answers, on GitHub or at a terminal. A concern that no one else accepts is answered first.
+// howToAccept says how a person answers, on GitHub or at a terminal.
 func (v advice) howToAccept(list []loop.Concern) string {
 	names := v.namesTyped(list)
 	accepts, again, sends := "accepts "+these(list)+", and the run resumes without another turn", "continue <what to change>",
 		"sends the work back"
 	all := "all"
 	if i := slices.IndexFunc(list, loop.Concern.AsItIs); i >= 0 {
-		names, all = v.namesTyped(list[i:i+1]), ""
+		all = ""
 		accepts, again, sends = "ends the run without a change", "continue <what is missing>", "resumes the run"
 		if list[i].Kind == loop.Unreviewed {
 			accepts, again, sends = "accepts this commit without a review", "continue", "asks the reviewer again"
