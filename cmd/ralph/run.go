@@ -55,6 +55,7 @@ type promptFlags struct {
 	Check    []string `placeholder:"COMMAND" sep:"none" xor:"checks" help:"A command that judges the work, in place of the guardrails of the settings or of what is found here. Repeatable."`
 	Commit   bool     `help:"With -p or -f: commit every iteration whose guardrails have passed."`
 	NoChecks bool     `xor:"checks" help:"With -p or -f: no checks, neither those of the settings nor those that are found here."`
+	DryRun   bool     `help:"With -p or -f: print what would run, and run nothing."`
 }
 
 // Run implements ralph run.
@@ -97,7 +98,7 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 		result, err = issue.Run(ctx, hard)
 	default:
 		result, err = (&local.PromptRun{Session: s, Prompt: c.Prompt, PromptFile: c.PromptFile, Words: len(c.Text) > 0,
-			Commit: c.Commit, AcceptCredentials: len(c.Accept) > 0}).Run(ctx, hard)
+			Commit: c.Commit, DryRun: c.DryRun, AcceptCredentials: len(c.Accept) > 0}).Run(ctx, hard)
 	}
 	result, err = notBegun(ctx, result, err)
 	return c.end(p, result, err)
@@ -124,12 +125,7 @@ const maxParallel = 16
 
 // validate says what is wrong with the flags together, in one sentence. Words become the prompt.
 func (c *runCommand) validate() error {
-	given := 0
-	for _, text := range []string{strings.Join(c.Text, " "), c.Prompt, c.PromptFile, c.Issue, c.Task, c.Tasks} {
-		if text != "" {
-			given++
-		}
-	}
+	given := given(strings.Join(c.Text, " "), c.Prompt, c.PromptFile, c.Issue, c.Task, c.Tasks)
 	if len(c.Text) > 0 {
 		c.Prompt = strings.Join(c.Text, " ")
 	}
@@ -145,7 +141,7 @@ func (c *runCommand) validate() error {
 		{given > 1, "a prompt, --prompt-file, --issue, --task and --tasks exclude each other: pass only one of them"},
 		{slices.ContainsFunc(c.Check, func(command string) bool { return strings.TrimSpace(command) == "" }),
 			"invalid --check \"\": must be a shell command, such as 'go test ./...'"},
-		{!c.ofPrompt() && c.Commit, "--commit is for a prompt: a run of an issue or a task commits every iteration"},
+		{!c.ofPrompt() && (c.Commit || c.DryRun), "--commit and --dry-run are for a prompt: a run of an issue or a task commits every iteration, and ralph prompt shows what it says"},
 		{!c.ofPrompt() && c.NoChecks, "--no-checks is for a prompt: a run of an issue or a task is judged by checks"},
 		{c.ofPrompt() && c.Strict, "--strict is for an issue or a task: a prompt has no acceptance criteria"},
 		{c.ofPrompt() && len(c.Accept) > 0 && !slices.Equal(c.Accept, []string{acceptCredentials}),
@@ -161,6 +157,16 @@ func (c *runCommand) validate() error {
 		}
 	}
 	return nil
+}
+
+// given counts the texts that are not empty.
+func given(texts ...string) (n int) {
+	for _, text := range texts {
+		if text != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // layer is the settings that the flags make.

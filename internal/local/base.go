@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -20,10 +21,17 @@ import (
 // run, it is what that run began from: who looks at the work of one task may ask for the next.
 func (l *IssueRun) startHere(ctx context.Context, branch string, fresh bool) (f start, err error) {
 	at := l.stands
-	was, ok, err := l.begunOn(at)
-	switch {
-	case err != nil || !ok:
+	id := taskOf(at)
+	if id == "" {
+		return f, nil
+	}
+	state, _, err := l.NewestRun(id)
+	s := state.Start
+	if err != nil || s.Run == "" || s.Branch != at && at == "ralph/"+id { // no run has made it
 		return f, err
+	}
+	was := start{base: cmp.Or(s.MergeBase, s.Base), onto: s.BaseBranch}
+	switch {
 	case at == branch && fresh && was.onto != "" && git.TipOf(ctx, l.Dir, l.Parent, was.onto, "") != "":
 		return start{base: was.onto}, nil
 	case at == branch:
@@ -37,21 +45,6 @@ func (l *IssueRun) startHere(ctx context.Context, branch string, fresh bool) (f 
 		"the clone is on %s, which is the work of another run: this one starts where that did, at %s", at, where,
 	)
 	return was, nil
-}
-
-// begunOn is what the run began from that a branch is of, without the work of other tasks; ok is false when no run has
-// made the branch.
-func (l *IssueRun) begunOn(branch string) (f start, ok bool, err error) {
-	if id := taskOf(branch); id != "" {
-		state, _, err := l.NewestRun(id)
-		if err != nil {
-			return f, false, err
-		}
-		if s := state.Start; s.Run != "" && (s.Branch == branch || branch != "ralph/"+id) {
-			return start{base: cmp.Or(s.MergeBase, s.Base), onto: s.BaseBranch}, true, nil
-		}
-	}
-	return f, false, nil
 }
 
 // The names of branches that runs make, with the task in the middle.
@@ -150,10 +143,7 @@ func (n *needs) look(ctx context.Context, id, of string) (w git.Work, before []s
 	if defined {
 		return w, k.Dependencies, nil
 	}
-	for _, b := range state.Start.BuiltOn {
-		before = append(before, b.Task)
-	}
-	return w, before, nil
+	return w, safetext.Map(state.Start.BuiltOn, func(b loop.Work) string { return b.Task }), nil
 }
 
 // undone says what a task's newest run lacks to be done; empty: nothing.

@@ -53,9 +53,12 @@ func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.
 	if o.wanted, err = o.task(ctx, o.from); err != nil {
 		return b, err
 	}
-	if err := o.holdTask(work); err != nil {
+	at, unlock, err := o.LockTask(o.wanted.ID) // keeps every other run of the task away
+	work.OnClose(unlock)
+	if err != nil {
 		return b, err
 	}
+	o.at = at
 	if o.before, o.dir, err = o.NewestRun(o.wanted.ID); err != nil {
 		return b, err
 	}
@@ -77,16 +80,6 @@ func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.
 	}
 	o.Log("%s: %s", way, why)
 	return o.beginning(ctx, work, way)
-}
-
-// holdTask keeps every other run of the task away.
-func (o *cloneOpening) holdTask(work *engine.Run) error {
-	at, unlock, err := o.LockTask(o.wanted.ID)
-	work.OnClose(unlock)
-	if err == nil {
-		o.at = at
-	}
-	return err
 }
 
 // openClone opens the clone for the run, and settles what judges it there.

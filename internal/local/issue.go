@@ -72,10 +72,7 @@ func play(ctx, hard context.Context, s *session.Session, work *engine.Run, words
 	takeHints(s, work)
 	result := work.Drive(ctx, hard, words)
 	if untouched(result) {
-		err := result.Mistake
-		if err == nil {
-			err = errors.New(result.Reason)
-		}
+		err := cmp.Or(result.Mistake, errors.New(result.Reason))
 		return result, errors.Join(invalid.Mark(err), work.Journal.File.Discard())
 	}
 	late, cancel := engine.AfterStop(ctx, hard, 2*time.Minute)

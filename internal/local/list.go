@@ -209,8 +209,8 @@ func (r *ListResult) add(e Entry) {
 
 // settle says what resulted from a task that does not run: one that it depends on is not done, or it was done before and
 // nothing about it has changed. Else settled is false, and the entry is that of the run to come.
-func (l *List) settle(ctx context.Context, n int, t task.Task, before []Entry) (e Entry, settled bool) {
-	e = Entry{N: n, Task: t}
+func (l *List) settle(ctx context.Context, e Entry, before []Entry) (_ Entry, settled bool) {
+	t := e.Task
 	for _, d := range t.Dependencies {
 		for _, b := range before {
 			if b.Task.ID == d && b.Outcome != loop.Done {
@@ -299,13 +299,9 @@ func (l *List) doneBefore(ctx context.Context, t task.Task) (loop.State, bool) {
 
 // report writes the summary of all tasks, and says where it is.
 func (l *List) report(r ListResult) error {
-	var results []report.TaskResult
-	for _, e := range r.Entries {
-		results = append(
-			results,
-			report.TaskResult{N: e.N, ID: e.Task.ID, Title: e.Task.Title, View: l.View(e.State), Skipped: e.Skipped},
-		)
-	}
+	results := safetext.Map(r.Entries, func(e Entry) report.TaskResult {
+		return report.TaskResult{N: e.N, ID: e.Task.ID, Title: e.Task.Title, View: l.View(e.State), Skipped: e.Skipped}
+	})
 	var all *report.AllResult
 	if a := r.All; a != nil {
 		all = &report.AllResult{
@@ -330,15 +326,10 @@ func (l *List) report(r ListResult) error {
 // send it their entries.
 type listOrder struct {
 	*List
-	left    []numbered // in their order
+	left    []Entry // in their order
 	ended   []Entry
 	running int
 	over    bool // nothing new begins
-}
-
-type numbered struct {
-	n    int // 1-based
-	task task.Task
 }
 
 // runAll runs the tasks, at most Parallel at once, each after those that it depends on. over is false if the list did
@@ -346,7 +337,7 @@ type numbered struct {
 func (l *List) runAll(ctx, hard context.Context, tasks []task.Task) (entries []Entry, over bool) {
 	o := listOrder{List: l}
 	for i, t := range tasks {
-		o.left = append(o.left, numbered{i + 1, t})
+		o.left = append(o.left, Entry{N: i + 1, Task: t})
 	}
 	told := make(chan Entry)
 	for {
@@ -368,13 +359,12 @@ func (o *listOrder) beginNext(ctx, hard context.Context, told chan<- Entry) bool
 	if o.over {
 		return false
 	}
-	i := slices.IndexFunc(o.left, func(c numbered) bool { return o.waitsForNone(c.task) })
+	i := slices.IndexFunc(o.left, func(e Entry) bool { return o.waitsForNone(e.Task) })
 	if i < 0 {
 		return false
 	}
-	next := o.left[i]
+	e, settled := o.settle(ctx, o.left[i], o.ended)
 	o.left = slices.Delete(o.left, i, i+1)
-	e, settled := o.settle(ctx, next.n, next.task, o.ended)
 	if settled {
 		o.end(ctx, e)
 		return true

@@ -35,6 +35,7 @@ type PromptRun struct {
 	Commit     bool   // commit each iteration whose guardrails have passed, as the setting scm would
 	// AcceptCredentials lets the agent read the git credentials of the clone in a job where no sandbox hides them.
 	AcceptCredentials bool
+	DryRun            bool // print what would run, and run nothing
 
 	ending string // what is added to words
 }
@@ -43,6 +44,9 @@ type PromptRun struct {
 func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	p.Begin()
 	p.settle()
+	if p.DryRun {
+		return p.preview(ctx)
+	}
 	_, work, err := engine.Open(ctx, &promptOpening{PromptRun: p})
 	defer work.Close()
 	if err != nil {
@@ -54,6 +58,39 @@ func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 		p.Explain("Report: %s", report)
 		return nil
 	})
+}
+
+// preview prints what would run, and runs nothing.
+func (p *PromptRun) preview(ctx context.Context) (loop.Result, error) {
+	run := &engine.Run{}
+	base, err := p.ready(ctx, run)
+	if err != nil {
+		return loop.Result{Outcome: loop.Invalid}, err
+	}
+	p.tellChecks(run.Rules, true)
+	for _, g := range run.Settings.Guardrails {
+		p.Log("Guardrail: %s (%s, %s, at most %s)", g.Command, g.Severity, g.FailAction, safetext.Duration(run.Settings.CheckTimeout(g)))
+	}
+	if most := run.Settings.Iterations(config.PromptIterations); most != config.Unlimited {
+		p.Log("Iterations: at most %d", most)
+	}
+	p.Log("Prompt, %s:", safetext.Counted(len(base), "byte", "bytes"))
+	for line := range strings.Lines(base) {
+		p.Log("  %s", strings.TrimRight(line, "\n"))
+	}
+	return loop.Result{Outcome: loop.Done}, nil
+}
+
+// ready prepares a run and returns its prompt.
+func (p *PromptRun) ready(ctx context.Context, run *engine.Run) (base string, err error) {
+	settings, err := p.Settings()
+	if err != nil {
+		return "", err
+	}
+	if err := p.prepare(ctx, run, settings); err != nil {
+		return "", err
+	}
+	return p.base()
 }
 
 // settle finds the directory of the run, once.
@@ -116,7 +153,7 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 		return err
 	}
 	work := engine.Work{OfPrompt: true, Commits: engine.NoCommits{}}
-	if settings.Review {
+	if settings.Review && !p.DryRun {
 		if work, err = p.reviewed(ctx, clone, inClone); err != nil {
 			return err
 		}
@@ -145,14 +182,18 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 		return err
 	}
 	line, err := engine.CommandLine(c)
-	p.Explain("Agent command: %s", line)
+	say := p.Explain
+	if p.DryRun {
+		say = p.Log
+	}
+	say("Agent command: %s", line)
 	return err
 }
 
 // clone is the git clone that the run's directory is in, if there is one, made ready for a run.
 func (p *PromptRun) clone(ctx context.Context, run *engine.Run) (*git.Clone, bool, error) {
 	clone, ok := git.Beside(ctx, p.Dir, p.scmEnvironment(), p.Secrets())
-	if !ok {
+	if !ok || p.DryRun {
 		return clone, ok, nil
 	}
 	if err := clone.KeepOut(); err != nil {
@@ -212,14 +253,7 @@ func (o *promptOpening) Hold(ctx context.Context, work *engine.Run) (context.Con
 // Prepare implements engine.Opener: it reads the settings and the prompt, and finds the run to continue with or begins
 // one.
 func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
-	settings, err := o.Settings()
-	if err != nil {
-		return b, err
-	}
-	if err := o.prepare(ctx, work, settings); err != nil {
-		return b, err
-	}
-	base, err := o.base()
+	base, err := o.ready(ctx, work)
 	if err != nil {
 		return b, err
 	}

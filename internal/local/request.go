@@ -50,11 +50,8 @@ type start struct {
 }
 
 // works are those of a start, as a run's record reports them.
-func (f start) works() (works []loop.Work) {
-	for _, w := range f.with {
-		works = append(works, loop.Work{Task: w.Name, Commit: w.Commit})
-	}
-	return works
+func (f start) works() []loop.Work {
+	return safetext.Map(f.with, func(w git.Work) loop.Work { return loop.Work{Task: w.Name, Commit: w.Commit} })
 }
 
 // given is what a run takes from the directory's files, once, before the first turn of an agent.

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -362,10 +363,7 @@ func parseTask(name, shown string) (task.Task, error) {
 		return task.Task{}, invalid.Errorf("reading the task %s: %w", shown, files.Advise(err))
 	}
 	t, err := task.ParseFile(shown, content)
-	if err != nil {
-		return task.Task{}, invalid.Mark(err)
-	}
-	return t, nil
+	return t, invalid.Mark(err)
 }
 
 // keepTask writes a task's file, readable and the same for the same task.
@@ -382,10 +380,8 @@ func keepTask(top string, t task.Task) (string, error) {
 		}
 	}
 	file := tasksDir + "/" + t.ID + ".yaml"
-	if err := os.MkdirAll(filepath.Join(top, tasksDir), 0o755); err != nil {
-		return "", invalid.Errorf("writing %s: %w", file, files.Advise(err))
-	}
-	if err := files.Replace(filepath.Join(top, file), text); err != nil {
+	err = os.MkdirAll(filepath.Join(top, tasksDir), 0o755)
+	if err = cmp.Or(err, files.Replace(filepath.Join(top, file), text)); err != nil {
 		return "", invalid.Errorf("writing %s: %w", file, files.Advise(err))
 	}
 	return file, nil
