@@ -13,6 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // mostExplained is how many files a failure is explained by.
@@ -28,7 +30,7 @@ func (j *judgingTree) Explain(ctx context.Context, at check.Input, v *loop.Verdi
 			why = append(why, fmt.Sprintf("`%s`, which an earlier check had left, was removed before the checks: it is in no commit", name))
 		}
 	}
-	left, err := j.leftOut(ctx, at.State, func(f git.Unkept) bool { return mentions(v, f.Path) }, j.run.inClone(v))
+	left, _, err := j.leftOut(ctx, at.State, func(f git.Unkept) bool { return mentions(v, f.Path) }, j.run.inClone(v))
 	if err != nil {
 		return err
 	}
@@ -63,13 +65,12 @@ func (spec *Spec) inClone(v *loop.Verdict) (names []string) {
 }
 
 // leftOut says why files are in no commit: files of the worktree for which the function which is true, and more, files
-// of the user's clone.
+// of the user's clone. unkept are all files of the worktree that are in none.
 func (j *judgingTree) leftOut(
 	ctx context.Context, s loop.State, which func(git.Unkept) bool, more []string,
-) ([]string, error) {
-	unkept, err := j.run.Tree.Unkept(ctx, s.StartedAt)
-	if err != nil {
-		return nil, err
+) (why []string, unkept []git.Unkept, err error) {
+	if unkept, err = j.run.Tree.Unkept(ctx, s.StartedAt); err != nil {
+		return nil, nil, err
 	}
 	given := j.sharedPaths()
 	var names []string
@@ -92,12 +93,8 @@ func (j *judgingTree) leftOut(
 	names = slices.Clone(names)
 	slices.SortFunc(names, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	names = names[:min(len(names), mostExplained)]
-	if len(names) == 0 {
-		return nil, nil
-	}
-	why, err := j.run.Tree.WhyUnkept(ctx, names)
-	if err != nil {
-		return nil, err
+	if why, err = j.run.Tree.WhyUnkept(ctx, names); err != nil {
+		return nil, nil, err
 	}
 	for i, name := range names {
 		why[i] = fmt.Sprintf("`%s` %s and is not in the commit", name, why[i])
@@ -111,7 +108,7 @@ func (j *judgingTree) leftOut(
 			why[i] += ": commit it, or share it with the checks (judge.share)"
 		}
 	}
-	return why, nil
+	return why, unkept, nil
 }
 
 // inPath reports whether a character may be part of a path in a text.
@@ -152,12 +149,21 @@ func (uncommitted) Needs() check.Need { return check.SomeWork | check.AClaim | c
 
 // Run implements check.Check.
 func (f uncommitted) Run(ctx context.Context, at check.Input) (loop.Verdict, error) {
-	why, err := f.judging.leftOut(ctx, at.State, func(u git.Unkept) bool { return u.Made && detect.Source(u.Path) }, nil)
-	if err != nil || len(why) == 0 {
-		return loop.Verdict{Pass: true}, err
+	why, unkept, err := f.judging.leftOut(ctx, at.State, func(u git.Unkept) bool { return u.Made && detect.Source(u.Path) }, nil)
+	if err != nil {
+		return loop.Verdict{}, err
 	}
-	return loop.Verdict{
-		Reason:     strings.Join(why, "; "),
-		PromptText: "Files that you have made are in no commit: " + strings.Join(why, "; ") + ".",
-	}, nil
+	v := loop.Verdict{Pass: len(why) == 0, Reason: strings.Join(why, "; ")}
+	if !v.Pass {
+		v.PromptText = "Files that you have made are in no commit: " + v.Reason + "."
+	}
+	tools, err := f.judging.run.Tree.Leavings(ctx, unkept)
+	given := f.judging.sharedPaths()
+	tools = slices.DeleteFunc(tools, func(name string) bool { return slices.Contains(given, strings.TrimSuffix(name, "/")) })
+	if len(tools) > 0 {
+		v.Pass = false
+		v.Reason = wording.JoinedBy("; ", v.Reason, "left out of the commit, because tools make it and no ignore rule names it: "+
+			safetext.FirstN(tools, mostExplained))
+	}
+	return v, err
 }

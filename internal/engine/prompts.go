@@ -61,11 +61,7 @@ func PromptsIn(dir string) (prompt.Set, error) {
 			"reading %s: %w; make it a directory that holds templates, or remove it", prompt.Dir, err,
 		)
 	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return loadPrompts(names, func(name string) ([]byte, error) {
+	return loadPrompts(safetext.Map(entries, fs.DirEntry.Name), func(name string) ([]byte, error) {
 		return files.ReadIn(root, path.Join(prompt.Dir, name), prompt.MaxTemplate)
 	})
 }

@@ -118,11 +118,9 @@ func Acceptable(names []string, all []*Shared, before *loop.State) error {
 	if before == nil {
 		return nil
 	}
-	var paths, findings []string
+	var findings []string
 	everyone := true // all accepts something, if only later
-	for _, s := range all {
-		paths = append(paths, s.path)
-	}
+	paths := safetext.Map(all, func(s *Shared) string { return s.path })
 	if last := before.Last(); last != nil {
 		open := before.Open(last.Verdicts)
 		findings, everyone = loop.Names(open), len(open) == 0 || len(loop.ForReaders(open)) > 0

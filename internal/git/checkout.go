@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -154,11 +155,8 @@ func (d door) writeAgain(ctx context.Context, names []string) error {
 
 // clean removes what is neither tracked nor ignored: everywhere, or in a path.
 func (d door) clean(ctx context.Context, in ...string) error {
-	args := []string{"clean", "-ffdq", "--"}
-	for _, name := range in {
-		args = append(args, ":(top,literal)"+name)
-	}
-	_, err := d.out(ctx, args...)
+	specs := safetext.Map(in, func(name string) string { return ":(top,literal)" + name })
+	_, err := d.out(ctx, append([]string{"clean", "-ffdq", "--"}, specs...)...)
 	return err
 }
 
@@ -231,9 +229,26 @@ func (t *checkout) Unkept(ctx context.Context, since time.Time) ([]Unkept, error
 		if err != nil || info.IsDir() {
 			continue
 		}
-		found = append(found, Unkept{name, lastChange(info).After(since.Add(-grain))})
+		found = append(found, Unkept{Path: name, Made: lastChange(info).After(since.Add(-grain))})
 	}
 	return found, nil
+}
+
+// Leavings names what tools have made among uncommitted files, where no rule but ours keeps it out of commits: files,
+// and whole directories with a slash at the end.
+func (t *checkout) Leavings(ctx context.Context, of []Unkept) (names []string, err error) {
+	made := slices.DeleteFunc(slices.Clone(of), func(u Unkept) bool { return !u.Made })
+	why, err := t.WhyUnkept(ctx, safetext.Map(made, func(u Unkept) string { return u.Path }))
+	for i, reason := range why {
+		if pattern, ours := strings.CutPrefix(reason, leftByTools); ours {
+			name := made[i].Path
+			if at := strings.Index("/"+name, "/"+pattern); at >= 0 {
+				name = name[:at+len(pattern)]
+			}
+			names = append(names, name)
+		}
+	}
+	return slices.Compact(names), err
 }
 
 func lastChange(info os.FileInfo) time.Time {
@@ -243,8 +258,20 @@ func lastChange(info os.FileInfo) time.Time {
 	return info.ModTime()
 }
 
+// isToolsLine reports whether a line of the run's list of excluded files is one of toolsLeave, which that starts with.
+func isToolsLine(number string) bool {
+	n, err := strconv.Atoi(number)
+	return err == nil && n <= strings.Count(toolsLeave, "\n")
+}
+
+// leftByTools starts the reason of a path that matches a pattern of toolsLeave.
+const leftByTools = "is left by tools as "
+
 // WhyUnkept says of each path why it is in no commit: "is ignored by .gitignore:5".
 func (t *checkout) WhyUnkept(ctx context.Context, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
 	asked := safetext.Map(names, func(name string) string { return "./" + name }) // so that no name is read as a pattern
 	out, _, err := t.git.run(ctx, call{in: joined(asked),
 		args: []string{"check-ignore", "--no-index", "--verbose", "--non-matching", "-z", "--stdin"}})
@@ -257,6 +284,8 @@ func (t *checkout) WhyUnkept(ctx context.Context, names []string) ([]string, err
 		switch {
 		case 4*i+3 >= len(parts) || parts[4*i] == "":
 			why[i] = "is not tracked"
+		case parts[4*i] == t.o.excludes() && isToolsLine(parts[4*i+1]):
+			why[i] = leftByTools + parts[4*i+2]
 		case parts[4*i] == t.o.excludes():
 			why[i] = fmt.Sprintf("is ignored by %q, one of your own patterns", parts[4*i+2])
 		default:

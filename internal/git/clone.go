@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // clone is the origin of a run on a laptop: the objects are there already, so only refs move. They do in one
@@ -46,11 +47,8 @@ func (c *clone) refs(ctx context.Context, patterns ...string) (at, used map[stri
 func (c *clone) fetch(context.Context, ...string) error { return nil }
 
 func (c *clone) push(ctx context.Context, moves []move) error {
-	names := []string{c.tip}
-	for _, m := range moves {
-		names = append(names, m.ref)
-	}
-	now, used, err := c.refs(ctx, names...)
+	names := safetext.Map(moves, func(m move) string { return m.ref })
+	now, used, err := c.refs(ctx, append(names, c.tip)...)
 	if err != nil {
 		return err
 	}
@@ -126,11 +124,7 @@ func (c *clone) bring(ctx context.Context, commit, work, index string) error {
 
 // refLocks are the locks of the refs that a run moves. No other lock of its user's is in its way.
 func (c *clone) refLocks(branch string) (found []string) {
-	for _, name := range []string{"packed-refs.lock", branch + ".lock"} {
-		if name = filepath.Join(c.common, filepath.FromSlash(name)); exists(name) {
-			found = append(found, name)
-		}
-	}
+	found = existing(filepath.Join(c.common, "packed-refs.lock"), filepath.Join(c.common, filepath.FromSlash(branch+".lock")))
 	for _, dir := range []string{"refs/ralph", "refs/heads/wip"} {
 		found = append(found, locksBelow(filepath.Join(c.common, filepath.FromSlash(dir)))...)
 	}

@@ -24,13 +24,12 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	notes := slices.Concat(t.told, took.notes)
+	told := slices.Concat(t.told, took.notes)
 	t.told = nil
-	changed, more, err := t.stage(ctx, took.parent, took.steady)
+	changed, notes, err := t.stage(ctx, took.parent, took.steady)
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	notes = append(notes, more...)
 	var ours []string
 	if changed {
 		if ours, err = t.commit(ctx, took.parent, message); err != nil {
@@ -41,19 +40,18 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	notes = append(notes, found.notes()...)
-	notes = append(notes, t.keepModules(ctx, c)...)
-	more, err = t.leftInModules(ctx, c)
+	notes = slices.Concat(told, notes, found.notes(), t.keepModules(ctx, c))
+	left, err := t.leftInModules(ctx, c)
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	notes = append(notes, more...)
-	c.Note = strings.Join(notes, "; ")
+	var large []string
 	if !c.Empty {
-		if err := t.weigh(ctx, since, &c); err != nil {
+		if large, err = t.weigh(ctx, since, &c); err != nil {
 			return loop.Commit{}, err
 		}
 	}
+	c.Note = strings.Join(slices.Concat(notes, left, large), "; ")
 	if c.Base, err = t.mergedBase(ctx, c.SHA); err != nil {
 		return loop.Commit{}, err
 	}

@@ -137,30 +137,44 @@ func count(s string) int {
 	return n
 }
 
-// mostSize is how large a file can be that GitHub takes, in bytes.
-const mostSize = 100 << 20
+// What GitHub takes of one file, and from where on a file is named, in bytes.
+const (
+	mostSize  = 100 << 20
+	largeSize = 10 << 20
+)
 
-// weigh says of a commit that no push to GitHub takes the commits from since to it, if they have files that are too large.
-func (o *objects) weigh(ctx context.Context, since string, c *loop.Commit) error {
-	out, err := o.git.out(ctx, "rev-list", "--objects", fmt.Sprintf("--filter=blob:limit=%d", mostSize+1), "--filter-print-omitted",
-		c.SHA, "^"+since)
+// weigh names the large files in the commits from since to a commit, and marks a commit that no push to GitHub takes.
+func (o *objects) weigh(ctx context.Context, since string, c *loop.Commit) (notes []string, err error) {
+	large, err := o.over(ctx, largeSize-1, since, c.SHA)
+	if err != nil || len(large) == 0 {
+		return nil, err
+	}
+	refused, err := o.over(ctx, mostSize, since, c.SHA)
+	if len(refused) > 0 {
+		c.Declined = fmt.Sprintf("%s: GitHub takes no file of more than %d MB", safetext.FirstN(refused, mostNamed), mostSize>>20)
+	}
+	return []string{fmt.Sprintf("%s: large for a repository, %d MB or more", safetext.FirstN(large, mostNamed), largeSize>>20)}, err
+}
+
+// over names the files of more than a size in the commits from since to a commit.
+func (o *objects) over(ctx context.Context, size int, since, commit string) (names []string, err error) {
+	out, err := o.git.out(ctx, "rev-list", "--objects", fmt.Sprintf("--filter=blob:limit=%d", size+1), "--filter-print-omitted",
+		commit, "^"+since)
 	if err != nil || !strings.Contains(out, "~") {
-		return err
+		return nil, err
 	}
-	at, err := o.git.out(ctx, "log", "-m", "-z", "--format=", "--raw", "--no-abbrev", "--no-renames", since+".."+c.SHA, "--")
+	at, err := o.git.out(ctx, "log", "-m", "-z", "--format=", "--raw", "--no-abbrev", "--no-renames", since+".."+commit, "--")
 	if err != nil {
-		return fmt.Errorf("looking for large files: %w", err)
+		return nil, fmt.Errorf("looking for large files: %w", err)
 	}
-	var over []string
 	for line := range strings.Lines(out) {
 		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "~"); ok {
 			_, after, _ := strings.Cut(at, " "+id+" ")
 			name := strings.SplitN(after, "\x00", 3)
-			over = append(over, fmt.Sprintf("%q", name[min(1, len(name)-1)]))
+			names = append(names, fmt.Sprintf("%q", name[min(1, len(name)-1)]))
 		}
 	}
-	c.Declined = fmt.Sprintf("%s: GitHub takes no file of more than %d MB", safetext.FirstN(over, mostNamed), mostSize>>20)
-	return nil
+	return names, nil
 }
 
 // mostNamed is how many refs a note names.

@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,10 +45,7 @@ type part struct {
 // objects are the directories of objects as what runs in the tree sees them, in the order of ObjectDirs; nil: where they
 // are. Empty and not nil: it sees none of them, and the tree's repository has the commit alone, without what came before.
 func (t *Tree) OpenJudge(dir string, objects []string) (*JudgeTree, error) {
-	err := files.RemoveAll(dir)
-	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
-	}
+	err := cmp.Or(files.RemoveAll(dir), os.MkdirAll(dir, 0o755))
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}

@@ -95,11 +95,8 @@ func (l *leaks) any() bool { return l.before || len(l.files) > 0 || len(l.marked
 
 // notes reports them in sentences.
 func (l *leaks) notes() (notes []string) {
-	for _, name := range slices.Sorted(maps.Keys(l.files)) {
-		notes = append(notes, l.files[name])
-	}
-	if len(notes) > 0 {
-		notes = []string{strings.Join(notes, ", ") + ": holds a secret of ralph's and was left out; write the name of the " +
+	if held := safetext.Map(slices.Sorted(maps.Keys(l.files)), func(name string) string { return l.files[name] }); len(held) > 0 {
+		notes = []string{strings.Join(held, ", ") + ": holds a secret of ralph's and was left out; write the name of the " +
 			"variable there, not its value"}
 	}
 	if places := l.places; len(places) > 0 {
@@ -323,11 +320,7 @@ func (r *leakRules) redactor() *secret.Redactor {
 // refuseName fails when the name of the branch or of the task, which every ref of the run has, tells a secret, also in
 // small letters: names are pushed before anyone looks at a commit.
 func (r *leakRules) refuseName(names ...string) error {
-	values := slices.Clone(r.values)
-	for _, value := range r.values {
-		values = append(values, strings.ToLower(value))
-	}
-	known := secret.NewRedactor(values)
+	known := secret.NewRedactor(slices.Concat(r.values, safetext.Map(r.values, strings.ToLower)))
 	for _, name := range names {
 		if len(known.All(name)) > 0 {
 			return errors.New("the name of the branch or of the task holds a secret of the environment that ralph runs in; " +

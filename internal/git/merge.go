@@ -91,11 +91,7 @@ func (o *objects) whichConflict(ctx context.Context, base string, all []Work, fi
 			return &MergeError{[]string{other.Name, last.Name}, both}
 		}
 	}
-	e := &MergeError{Files: files}
-	for _, w := range all {
-		e.Names = append(e.Names, w.Name)
-	}
-	return e
+	return &MergeError{safetext.Map(all, func(w Work) string { return w.Name }), files}
 }
 
 // commitMerge makes the commit of a merge. Its time is that of the newer parent, so that it is the same commit whenever

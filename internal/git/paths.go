@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // CommitPaths commits what lies under some paths of the clone that dir is in, added, changed and removed, on the branch
@@ -58,9 +60,7 @@ func (u *users) commitPaths(ctx context.Context, message string, paths []string)
 			specs = append(specs, ":(top,literal)"+name)
 		}
 	}
-	for _, name := range repositories {
-		specs = append(specs, ":(top,literal,exclude)"+name)
-	}
+	specs = append(specs, safetext.Map(repositories, func(name string) string { return ":(top,literal,exclude)" + name })...)
 	for _, command := range [][]string{{"add", "--all"}, {"commit", "-q", "--only", "--no-gpg-sign", "-m", message}} {
 		if _, err = u.door.out(ctx, append(command, specs...)...); err != nil {
 			return "", err
@@ -73,16 +73,9 @@ func (u *users) commitPaths(ctx context.Context, message string, paths []string)
 // ends with a slash.
 func (d door) uncommitted(ctx context.Context, under []string) ([]string, error) {
 	args := []string{"status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all", "--"}
-	for _, name := range under {
-		args = append(args, ":(top,literal)"+name)
-	}
-	out, err := d.out(ctx, args...)
+	out, err := d.out(ctx, append(args, safetext.Map(under, func(name string) string { return ":(top,literal)" + name })...)...)
 	if err != nil {
 		return nil, fmt.Errorf("looking for what is not committed: %w", err)
 	}
-	var names []string
-	for _, e := range records(out) {
-		names = append(names, e[3:])
-	}
-	return names, nil
+	return safetext.Map(records(out), func(entry string) string { return entry[3:] }), nil
 }

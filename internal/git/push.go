@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Moved tells that the run's branch had moved on the remote, and that our commits are on top of that now. No check has
@@ -59,10 +60,7 @@ func (t *Tree) keepApart(ctx context.Context, because error) error {
 	if ref != "" {
 		t.o.log("the run's commits are kept as %s", ref)
 	}
-	if err != nil {
-		return errors.Join(because, err)
-	}
-	return because
+	return errors.Join(because, err)
 }
 
 // PushRecord sends the run record alone. On the remote the record moves only from what we know it to be, so of two
@@ -164,10 +162,8 @@ func (t *Tree) both() (moves []move) {
 	if t.record != t.pushed.record {
 		moves = append(append(moves, t.deletion()...), t.recordMove())
 	}
-	for _, ref := range slices.Sorted(maps.Keys(t.keeping)) {
-		moves = append(moves, move{ref: ref, to: t.keeping[ref]})
-	}
-	return moves
+	kept := slices.Sorted(maps.Keys(t.keeping))
+	return append(moves, safetext.Map(kept, func(ref string) move { return move{ref: ref, to: t.keeping[ref]} })...)
 }
 
 // pushedBoth notes that the remote has the branch and its record as they are here.

@@ -247,15 +247,16 @@ func (u *users) atWork() (pid int, line string) {
 	return pid, strings.Join(args, " ")
 }
 
+// existing are those of some files that exist.
+func existing(names ...string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return !exists(name) })
+}
+
 // locks are the locks that there are in the repository.
 func (u *users) locks() (found []string) {
-	for _, name := range []string{filepath.Join(u.dir, "index.lock"), filepath.Join(u.dir, "HEAD.lock"),
+	found = existing(filepath.Join(u.dir, "index.lock"), filepath.Join(u.dir, "HEAD.lock"),
 		filepath.Join(u.common, "config.lock"),
-		filepath.Join(u.common, "packed-refs.lock"), filepath.Join(u.common, "shallow.lock")} {
-		if exists(name) {
-			found = append(found, name)
-		}
-	}
+		filepath.Join(u.common, "packed-refs.lock"), filepath.Join(u.common, "shallow.lock"))
 	return append(found, locksBelow(filepath.Join(u.common, "refs"))...)
 }
 
