@@ -107,10 +107,7 @@ func (c *Cancel) holder(ctx context.Context) (w atWork, o journal.Owner, err err
 	homes := c.RunHomes(ctx)
 	in := c.Session
 	in.Dir = homes[len(homes)-1]
-	var all []atWork
-	for _, home := range homes {
-		all = append(all, atWork{&c.Session, home, ""})
-	}
+	all := safetext.Map(homes, func(home string) atWork { return atWork{&c.Session, home, ""} })
 	for _, task := range append(in.TasksAtWork(), in.Checkouts()...) {
 		all = append(all, atWork{&c.Session, in.Dir, task})
 	}

@@ -104,10 +104,7 @@ func (b *pageBook) Run(_ context.Context, id string) (store.Run, error) {
 
 // opened takes over what a run that continues has recorded before.
 func (b *pageBook) opened(_ string, text []byte) {
-	records, _, err := journal.Read(bytes.NewReader(text))
-	if err != nil { // reported by the process that opened it
-		records = nil
-	}
+	records, _, _ := journal.Read(bytes.NewReader(text)) // the process that opened it reports an error
 	for _, r := range records {
 		b.stored(r)
 	}

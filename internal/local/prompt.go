@@ -408,6 +408,9 @@ func (p *PromptRun) scm(
 		return run.Turn(ctx, coder.Options, check.MessagePrompt)
 	}}
 	if !isGit {
+		if _, err := proc.LookPath(scm.Command, p.scmEnvironment()); err != nil && !strings.Contains(scm.Command, "/") {
+			return nil, invalid.Errorf("the setting scm: %w: install it, or take scm out", err)
+		}
 		c.Changed = func(context.Context) (bool, error) { return true, nil }
 		c.Do = func(ctx context.Context, task, message string) (string, bool, error) {
 			args := append([]string{scm.Command}, strings.Fields(task)...)
