@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -42,7 +44,7 @@ type Diagnosis struct {
 	Sandbox    SandboxState   `json:"sandbox"`            // what agents and checks would be kept in
 	Gateway    []GatewayState `json:"gateway"`            // whether each agent that is here would have its key
 	RunChecks
-	Kept []string `json:"kept"` // the directories that hold what is kept for clones, outside of them
+	Kept StoredData `json:"kept"` // for clones, outside of them
 	// Command and Review are the command lines that a turn and a review run, quoted as for a shell.
 	Command string `json:"command_line,omitempty"`
 	Review  string `json:"reviewer_command_line,omitempty"`
@@ -124,9 +126,7 @@ func (d *Doctor) load(dir string, out *Diagnosis) (config.Settings, error) {
 	if err != nil {
 		return config.Settings{}, err
 	}
-	for _, layer := range layers {
-		out.Settings = append(out.Settings, layer.Name)
-	}
+	out.Settings = safetext.Map(layers, func(l config.Layer) string { return l.Name })
 	return config.Load(append(layers, d.Flags)...)
 }
 
@@ -138,16 +138,12 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 		reviewer := out.known(ctx, look)
 		out.Reviewer = &reviewer
 	}
-	for _, g := range settings.Guardrails {
-		out.Checks = append(out.Checks, g.Command)
-	}
+	out.Checks = engine.CommandLines(settings.Guardrails)
 	out.Warnings = settings.Warnings()
 	out.Setup = settings.Setup
 	if settings.GuardrailsFrom == "" {
 		found := engine.Detected(filepath.Join(dir, filepath.FromSlash(settings.WorkingDirectory)))
-		for _, c := range found.Checks {
-			out.Detected = append(out.Detected, c.Command)
-		}
+		out.Detected = safetext.Map(found.Checks, func(c detect.Check) string { return c.Command })
 		if out.Setup == "" && len(found.Checks) > 0 {
 			out.Setup = engine.SetupLine(found)
 		}
@@ -176,20 +172,35 @@ func held(ctx context.Context, run *engine.Run) SandboxState {
 	return SandboxState{Mode: mode, Says: strings.TrimPrefix(says, "sandbox: ")}
 }
 
-// keptFor are the directories in which clones have a place that is not deleted with them: for the system, by the
-// environment.
-func keptFor(system string, env []string) []string {
-	roots, dirs := []string{engine.CacheDir(system, env)}, []string{}
-	if state, err := session.StateDir(system, env); err == nil {
+// StoredData is what ralph keeps for clones in directories of the user, which are not deleted with them.
+type StoredData struct {
+	Dirs   []string `json:"dirs"`
+	Clones int      `json:"clones"`
+	Bytes  int64    `json:"bytes"`
+}
+
+// keptFor adds up what is kept for clones: for the system, by the environment.
+func keptFor(system string, env []string) StoredData {
+	roots, data := []string{engine.CacheDir(system, env)}, StoredData{Dirs: []string{}}
+	if state, err := session.StateDir(system, env); err == nil && state != roots[0] {
 		roots = append(roots, state)
 	}
 	for _, root := range roots {
 		dir := filepath.Join(root, "ralph", "clones")
-		if entries, _ := os.ReadDir(dir); root != "" && len(entries) > 0 && !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
+		entries, _ := os.ReadDir(dir)
+		if root == "" || len(entries) == 0 {
+			continue
 		}
+		data.Dirs = append(data.Dirs, dir)
+		data.Clones = max(data.Clones, len(entries)) // a clone has the same name in each
+		_ = filepath.WalkDir(dir, func(name string, _ fs.DirEntry, _ error) error {
+			if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() {
+				data.Bytes += info.Size()
+			}
+			return nil // what cannot be read is not counted
+		})
 	}
-	return dirs
+	return data
 }
 
 // known is what was found out about an agent already, or is now.

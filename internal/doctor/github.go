@@ -134,9 +134,5 @@ func githubLabels() []hubLabel {
 }
 
 func labelNames() []string {
-	var out []string
-	for _, l := range githubLabels() {
-		out = append(out, l.name)
-	}
-	return out
+	return safetext.Map(githubLabels(), func(l hubLabel) string { return l.name })
 }

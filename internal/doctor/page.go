@@ -184,20 +184,17 @@ func (d *Diagnosis) gatewayRows() (rows []row) {
 
 // keptRow is where the data of clones is.
 func (d *Diagnosis) keptRow() []row {
-	if len(d.Kept) == 0 {
+	if len(d.Kept.Dirs) == 0 {
 		return []row{{"clones", absent, "nothing is kept for any"}}
 	}
-	return []row{{"clones", good, "their data is in " + strings.Join(d.Kept, " and ")}}
+	return []row{{"clones", good, fmt.Sprintf("%s of %s, in %s", safetext.Bytes(d.Kept.Bytes),
+		safetext.Counted(d.Kept.Clones, "clone", "clones"), strings.Join(d.Kept.Dirs, " and "))}}
 }
 
 func (d *Diagnosis) settingsRows() []row {
 	switch {
 	case len(d.Problems) > 0:
-		var rows []row
-		for _, p := range d.Problems {
-			rows = append(rows, row{"settings", wrong, p})
-		}
-		return rows
+		return safetext.Map(d.Problems, func(problem string) row { return row{"settings", wrong, problem} })
 	case len(d.Settings) == 0:
 		return []row{{"settings", good, "no files here: the defaults"}}
 	}
@@ -208,13 +205,8 @@ func (d *Diagnosis) checkRows() []row {
 	if len(d.Problems) > 0 {
 		return nil
 	}
-	var rows []row
-	for _, command := range d.Checks {
-		rows = append(rows, row{"check", good, command})
-	}
-	for _, warning := range d.Warnings {
-		rows = append(rows, row{"warning", absent, warning})
-	}
+	rows := safetext.Map(d.Checks, func(command string) row { return row{"check", good, command} })
+	rows = append(rows, safetext.Map(d.Warnings, func(warning string) row { return row{"warning", absent, warning} })...)
 	switch {
 	case len(d.Checks) > 0:
 	case len(d.Detected) > 0:
