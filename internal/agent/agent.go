@@ -214,7 +214,7 @@ func (a *Agent) ended(end proc.Result) (loop.Class, string) {
 	case proc.Limited:
 		return loop.Limited, "the agent " + end.Why
 	case proc.Cancelled:
-		return loop.Stopped, "the agent was stopped because the run was cancelled"
+		return loop.Stopped, "the agent was stopped because the run was canceled"
 	case proc.Signalled:
 		return loop.Killed, fmt.Sprintf("the agent was ended by %s, which ralph did not send: %s", end.Signal, sender(end))
 	case proc.NotFound:

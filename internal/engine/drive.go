@@ -72,7 +72,7 @@ func Until(ctx context.Context, deadline time.Time) (context.Context, context.Ca
 }
 
 func (run *Run) tryDrive(ctx, hard context.Context, words Prompts, limits loop.Limits) (loop.Result, error) {
-	interrupted := loop.Result{Outcome: loop.Interrupted, Reason: "the run was cancelled"}
+	interrupted := loop.Result{Outcome: loop.Interrupted, Reason: "the run was canceled"}
 	coder, reviewer, err := run.Agents()
 	if err != nil {
 		return interrupted, err

@@ -272,7 +272,7 @@ func cause(ctx context.Context) string {
 	if c := context.Cause(ctx); c != nil && !errors.Is(c, context.Canceled) {
 		return c.Error()
 	}
-	return "the run was cancelled"
+	return "the run was canceled"
 }
 
 // back puts the run's tree back to the iteration that was done, and records it.

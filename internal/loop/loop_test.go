@@ -111,7 +111,7 @@ func TestKilledAnywhere(t *testing.T) {
 // TestInterruptedSaysWhy: whoever ends a run's context says why, and the outcome has those words (B-09).
 func TestInterruptedSaysWhy(t *testing.T) {
 	for want, why := range map[string]error{"@ann said /ralph stop": errors.New("@ann said /ralph stop"),
-		"the run was cancelled": nil} {
+		"the run was canceled": nil} {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(why)
 		result, err := Run(ctx, context.Background(), Limits{}, (&world{}).ports(&memory{records: []Record{started()}}))

@@ -29,7 +29,7 @@ const (
 	TimedOut   Class = "timeout"     // killed at its hard time limit
 	Idle       Class = "idle"        // killed after too long without output
 	Limited    Class = "limited"     // killed because it took too much of the machine
-	Stopped    Class = "stopped"     // killed because the run was cancelled; does not count
+	Stopped    Class = "stopped"     // killed because the run was canceled; does not count
 	Missing    Class = "missing"     // the agent, or a program it needs, cannot be run: fatal if nothing was done
 	Waits      Class = "waiting"     // it waits for a human: exit code 42 or a marker
 )

@@ -95,7 +95,7 @@ func endings() []ending {
 		{"waiting for the model", ended(loop.Waiting, "the model has answered nothing in 2 turns", silent), true},
 		{"cancelled by a comment", ended(loop.Interrupted, "asked to stop by alice", nil), false},
 		{"cancelled by a signal", interrupted(), true},
-		{"interrupted at once", end(sample.Begin(nil), loop.Interrupted, "the run was cancelled", ""), true},
+		{"interrupted at once", end(sample.Begin(nil), loop.Interrupted, "the run was canceled", ""), true},
 	}
 }
 

@@ -37,9 +37,9 @@ func mistaken() View {
 func interrupted() View {
 	s := sample.Begin(nil)
 	s.Turning(1, loop.Implement)
-	s.Turned(1, loop.Turn{Class: loop.Stopped, Reason: "the run was cancelled"})
+	s.Turned(1, loop.Turn{Class: loop.Stopped, Reason: "the run was canceled"})
 	s.Committed(1, loop.FileChange{Path: "hello.go", Added: 4})
-	return end(s, loop.Interrupted, "the run was cancelled", "")
+	return end(s, loop.Interrupted, "the run was canceled", "")
 }
 
 func failed() View {

@@ -205,7 +205,7 @@ var (
 	errState = &trouble{http.StatusBadRequest, "Not signed in",
 		"The sign-in was not begun in this browser, or more than ten minutes ago. Sign in again.", ""}
 	errNotSignedIn = &trouble{http.StatusForbidden, "Not signed in",
-		"GitHub did not say who you are: the sign-in was cancelled, or took too long. Sign in again.", ""}
+		"GitHub did not say who you are: the sign-in was canceled, or took too long. Sign in again.", ""}
 	errTooOften = &trouble{http.StatusTooManyRequests, "Not signed in",
 		"Too many sign-ins came from your address. Wait a minute, then sign in again.", ""}
 	errAway = &trouble{http.StatusServiceUnavailable, "GitHub doesn't answer; trying again",
