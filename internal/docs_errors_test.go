@@ -143,13 +143,13 @@ func messageOf(dir string, n ast.Node) ast.Expr {
 	return nil
 }
 
-// said is a text with an ellipsis for what is filled in; "" one of less than three words.
+// said is a text with an ellipsis for what is filled in; "" one that has no anchor.
 func said(e ast.Expr) string {
 	if e == nil {
 		return ""
 	}
 	text := strings.ReplaceAll(blank.ReplaceAllString(literal(e), "…"), "%%", "%")
-	if len(plainWord.FindAllString(text, -1)) < 3 {
+	if invalid.Anchor(text) == "" {
 		return ""
 	}
 	return text

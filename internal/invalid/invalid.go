@@ -4,23 +4,22 @@
 package invalid
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
 // Error is a mistake of the user. Packages that ralph's rooms do not share an error with implement Invalid on their own
 // types.
 type Error struct {
-	err    error
+	error
 	anchor string
 }
 
-// Error implements error.
-func (e *Error) Error() string { return e.err.Error() }
-
 // Unwrap is the error that was marked.
-func (e *Error) Unwrap() error { return e.err }
+func (e *Error) Unwrap() error { return e.error }
 
 // Invalid marks the error; see Is.
 func (e *Error) Invalid() bool { return true }
@@ -28,9 +27,10 @@ func (e *Error) Invalid() bool { return true }
 // Anchor returns the anchor of the message on the page of messages, or "" if it is not listed.
 func (e *Error) Anchor() string { return e.anchor }
 
-// Errorf makes such an error, as fmt.Errorf does.
+// Errorf makes such an error, as fmt.Errorf does. One that says little itself has the anchor of what it wraps.
 func Errorf(format string, args ...any) error {
-	return &Error{fmt.Errorf(format, args...), Anchor(format)}
+	err := fmt.Errorf(format, args...)
+	return &Error{err, cmp.Or(Anchor(format), known(err))}
 }
 
 // Mark makes an error one of those; nil stays nil.
@@ -38,11 +38,16 @@ func Mark(err error) error {
 	if err == nil {
 		return nil
 	}
-	marked, known := &Error{err: err}, (*Error)(nil)
-	if errors.As(err, &known) {
-		marked.anchor = known.anchor
+	return &Error{err, known(err)}
+}
+
+// known is the anchor that an error, or one that it wraps, has; "" none.
+func known(err error) string {
+	var e interface{ Anchor() string }
+	if !errors.As(err, &e) {
+		return ""
 	}
-	return marked
+	return e.Anchor()
 }
 
 // Is reports whether an error, or one that it wraps, is someone's mistake: it has a method Invalid that says so.
@@ -52,10 +57,9 @@ func Is(err error) bool {
 }
 
 // reportedError is one that the reader has seen already.
-type reportedError struct{ err error }
+type reportedError struct{ error }
 
-func (e *reportedError) Error() string { return e.err.Error() }
-func (e *reportedError) Unwrap() error { return e.err }
+func (e *reportedError) Unwrap() error { return e.error }
 
 // AsReported marks an error that the reader has seen already, so that no one prints it once more.
 func AsReported(err error) error { return &reportedError{err} }
@@ -69,39 +73,25 @@ func Reported(err error) bool {
 // page lists every message with an anchor. make site-build writes it.
 const page = "https://ralph-loop.github.io/ralph/errors#"
 
-// anchorWords are enough that no two messages begin with the same.
-const anchorWords = 8
+// fewestWords are what a message has that the page lists, and anchorWords are enough that each starts with others.
+const fewestWords, anchorWords = 3, 8
 
 // Anchor is the address on that page of a message, as the format says it: of its first words, without what is filled
-// in. So it stays while they do.
+// in. So it stays while they do. It is "" for a format that is hardly more than what is filled in.
 func Anchor(format string) string {
-	format = strings.ReplaceAll(strings.ToLower(withoutVerbs(format)), "…", " ")
-	words := strings.FieldsFunc(format, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
-	return "e-" + strings.Join(words[:min(anchorWords, len(words))], "-")
-}
-
-// withoutVerbs leaves a space for each verb of a format.
-func withoutVerbs(format string) string {
-	var rest strings.Builder
-	for {
-		before, after, found := strings.Cut(format, "%")
-		rest.WriteString(before)
-		if !found {
-			return rest.String()
-		}
-		verb := strings.TrimLeft(after, "-+# 0123456789.[]*")
-		format = verb[min(1, len(verb)):]
-		rest.WriteByte(' ')
+	format = regexp.MustCompile(`%[-+# 0-9.\[\]*]*(.|$)`).ReplaceAllString(format, " ")
+	if len(regexp.MustCompile(`[a-z]{2,}`).FindAllString(format, fewestWords)) < fewestWords {
+		return ""
 	}
+	return "e-" + strings.Join(regexp.MustCompile(`[a-z0-9]+`).FindAllString(strings.ToLower(format), anchorWords), "-")
 }
 
 // Page returns the URL of the message of an error, or "" if it is not listed.
 func Page(err error) string {
-	var e interface{ Anchor() string }
-	if !errors.As(err, &e) || e.Anchor() == "" {
-		return ""
+	if anchor := known(err); anchor != "" {
+		return page + anchor
 	}
-	return page + e.Anchor()
+	return ""
 }
 
 // Text is what a person is to read of an error: its words, and where the page of messages continues about a mistake.

@@ -44,7 +44,12 @@ func TestText(t *testing.T) {
 			t.Errorf("%q is told as %q", err, got)
 		}
 	}
-	if got := Text(Mark(fs.ErrNotExist)); got != fs.ErrNotExist.Error() {
-		t.Errorf("a message that the page has not is told as %q", got)
+	if err := Errorf("%s: %w", "a/file", told); Text(err) != err.Error()+more {
+		t.Errorf("a message of two blanks is told as %q", Text(err))
+	}
+	for _, err := range []error{Mark(fs.ErrNotExist), Errorf("RALPH_X_FILE: %w", fs.ErrNotExist)} {
+		if got := Text(err); got != err.Error() {
+			t.Errorf("a message that the page has not is told as %q", got)
+		}
 	}
 }
