@@ -118,14 +118,21 @@ func readPrompt(ctx context.Context, in *os.File) (string, error) {
 	if in == nil {
 		return "", errors.New("--prompt-file is -, and there is no standard input")
 	}
-	text, err := io.ReadAll(io.LimitReader(until{ctx, in}, mostPrompt+1))
+	return readText(ctx, in, standardInput, mostPrompt, "pipe the prompt in, or name a file")
+}
+
+const standardInput = "standard input"
+
+// readText reads all of a text, which must not be empty or longer than most bytes; advice is what to do then.
+func readText(ctx context.Context, from io.Reader, name string, most int64, advice string) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(until{ctx, from}, most+1))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("reading the prompt from standard input: %w", err)
-	case len(text) > mostPrompt:
-		return "", errors.New("the prompt on standard input has more than 1 MiB")
+		return "", fmt.Errorf("reading %s: %w", name, err)
+	case int64(len(text)) > most:
+		return "", fmt.Errorf("%s has more than %d MiB; %s", name, most>>20, advice)
 	case strings.TrimSpace(string(text)) == "":
-		return "", errors.New("--prompt-file is -, and standard input is empty: pipe the prompt in, or name a file")
+		return "", fmt.Errorf("%s is empty; %s", name, advice)
 	}
 	return string(text), nil
 }

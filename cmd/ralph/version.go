@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"runtime/debug"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/failure"
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -55,18 +53,9 @@ func (c *signatureCommand) read(ctx context.Context, p process) (string, error) 
 		return "", err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(until{ctx, file}, mostFailure+1))
 	name := c.File
 	if name == "-" {
-		name = "standard input"
+		name = standardInput
 	}
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("reading a failure from %s: %w", name, err)
-	case len(text) > mostFailure:
-		return "", fmt.Errorf("%s holds more than %d MiB; give the end of it, as with tail -c 1M", name, mostFailure>>20)
-	case strings.TrimSpace(string(text)) == "":
-		return "", fmt.Errorf("%s is empty; pass the output of a failing check", name)
-	}
-	return string(text), nil
+	return readText(ctx, file, name, mostFailure, "pass the output of a failing check; of a long one its end, as with tail -c 1M")
 }
