@@ -61,7 +61,7 @@ func TestServerInABrowser(t *testing.T) {
 	_, address, _ := serve(t)
 	browser := startBrowser(t)
 	for _, path := range []string{"/", "/runs/run-3", "/runs/run-1", "/runs/run-6", "/runs/run-4", "/runs/run-5", "/runs/run-8", "/repositories",
-		"/repositories/acme/demo", "/repositories/acme/outside", "/deliveries", "/deliveries/delivery-1", "/audit", "/setup", "/nothing",
+		"/repositories/acme/demo", "/repositories/acme/outside", "/deliveries", "/deliveries/delivery-1", "/spend", "/audit", "/setup", "/nothing",
 		"/setup/code"} {
 		t.Run(path, func(t *testing.T) {
 			p := open(t, browser, os.DevNull)

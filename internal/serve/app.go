@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -258,13 +259,8 @@ func Given(id int64, key, secrets, clientID, clientSecret string) (*App, error) 
 	if err != nil {
 		return nil, invalid.Mark(err)
 	}
-	c := &App{ID: id, Key: string(read.PEM()), ClientID: clientID, ClientSecret: clientSecret}
-	for _, secret := range strings.Split(secrets, ",") {
-		if secret = strings.TrimSpace(secret); secret != "" {
-			c.WebhookSecrets = append(c.WebhookSecrets, secret)
-		}
-	}
-	return c, nil
+	some := slices.DeleteFunc(safetext.Map(strings.Split(secrets, ","), strings.TrimSpace), func(s string) bool { return s == "" })
+	return &App{ID: id, Key: string(read.PEM()), ClientID: clientID, ClientSecret: clientSecret, WebhookSecrets: some}, nil
 }
 
 // brief is an error in one line of at most that many characters.

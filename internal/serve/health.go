@@ -165,6 +165,7 @@ type metrics struct {
 	deliveries    *prometheus.CounterVec // that were not stored, by result
 	answers       *prometheus.HistogramVec
 	turns, checks prometheus.Histogram
+	tokens, cost  prometheus.Counter
 }
 
 // Metrics with the same name have the same help.
@@ -186,6 +187,9 @@ func newMetrics(version string, known prometheus.Collector) *metrics {
 		deliveries: made.NewCounterVec(prometheus.CounterOpts{Name: deliveriesName, Help: deliveriesHelp}, []string{"result"}),
 		turns:      seconds("ralph_turn_seconds", "How long turns of agents took.", long...),
 		checks:     seconds("ralph_checks_seconds", "How long the checks of iterations took.", long...),
+		tokens:     made.NewCounter(prometheus.CounterOpts{Name: "ralph_tokens_total", Help: "Tokens of turns and reviews."}),
+		cost: made.NewCounter(prometheus.CounterOpts{Name: "ralph_cost_usd_total",
+			Help: "What turns and reviews have cost, as far as known."}),
 		answers: made.NewHistogramVec(prometheus.HistogramOpts{Name: "ralph_webhook_seconds",
 			Help:    "How long deliveries waited for their answer.",
 			Buckets: []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5}}, nil)}

@@ -32,7 +32,6 @@ const (
 type detail struct {
 	web.Shown
 	Job       string    `json:"job,omitempty"`      // the id of the job that continues with it; empty: the run's own
-	Run       string    `json:"run,omitempty"`      // as its journal names it
 	Known     int       `json:"known,omitempty"`    // how many records of the journal are stored
 	Permitted permitted `json:"permitted,omitzero"` // as decided
 	// Stops says that the job stops the runs of its issue, once it is known that its requester may.

@@ -75,15 +75,16 @@ func (p *people) Find(ctx context.Context, token string) (web.Identity, error) {
 }
 
 // End implements web.Sessions.
-func (p *people) End(ctx context.Context, token string) error {
+func (p *people) End(ctx context.Context, token string, everywhere bool) error {
 	who, err := p.Find(ctx, token)
 	if err != nil {
 		return err
 	}
-	if err := p.s.EndSession(ctx, token); err != nil {
+	if err := p.s.EndSession(ctx, token, everywhere); err != nil {
 		return err
 	}
-	return p.s.Audit(ctx, store.Entry{Person: who.Login, Action: "session.end", Result: "done"})
+	return p.s.Audit(ctx, store.Entry{Person: who.Login, Result: "done",
+		Action: map[bool]string{false: "session.end", true: "session.end everywhere"}[everywhere]})
 }
 
 // Permission implements web.Access. GitHub is asked with the person's own token, so that it says what it says to them.

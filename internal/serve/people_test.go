@@ -22,8 +22,10 @@ func TestSessionsAreAudited(t *testing.T) {
 	_, in := anApp(t, time.Now, fake.App{Owner: "acme"})
 	s, p := in.s, newPeople(&parts{in.o, in.s, in})
 	must(t, p.Start(t.Context(), "one", web.Identity{Login: "alice", Token: "ghu_made-up"}))
-	must(t, p.End(t.Context(), "one"))
-	if err := p.End(t.Context(), "one"); err == nil {
+	must(t, p.Start(t.Context(), "two", web.Identity{Login: "alice"}))
+	must(t, p.End(t.Context(), "one", false))
+	must(t, p.End(t.Context(), "two", true))
+	if err := p.End(t.Context(), "one", false); err == nil {
 		t.Error("a session ended twice")
 	}
 	rows := got[[]store.Entry](t)(s.Audits(t.Context(), store.Filter{}))
@@ -31,7 +33,7 @@ func TestSessionsAreAudited(t *testing.T) {
 	for _, e := range rows {
 		did = append(did, e.Action+" "+e.Result)
 	}
-	if want := []string{"session.end done"}; !slices.Equal(did, want) {
+	if want := []string{"session.end everywhere done", "session.end done"}; !slices.Equal(did, want) {
 		t.Errorf("the audit log has %q, want %q", did, want)
 	}
 }

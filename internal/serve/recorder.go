@@ -46,6 +46,7 @@ type recorder struct {
 	detail  detail
 	state   loop.State
 	begun   bool      // a run began, or continued
+	earlier int       // records of the run that earlier processes have told
 	settled bool      // earlier runs of the task have been ended
 	step    time.Time // when the turn, or the checks, began
 	printed int       // bytes of the log
@@ -108,11 +109,11 @@ func wordsOf(said []store.Word) (words []work.Word) {
 
 // begin notes which run the records that follow are of; see bot.StartedRun for those that are known already.
 func (r *recorder) begin(b bot.StartedRun) {
-	if r.detail.Run != b.Run { // another run, whose records are all new
-		r.detail.Run, r.detail.Known = b.Run, 0
+	if r.detail.Journal != b.Run { // another run, whose records are all new
+		r.detail.Journal, r.detail.Known = b.Run, 0
 	}
 	r.detail.Known = min(r.detail.Known, b.Records)
-	r.state, r.begun, r.changed = loop.State{}, true, true
+	r.state, r.begun, r.changed, r.earlier = loop.State{}, true, true, b.Records
 	r.row.Kind, r.row.Title, r.row.Subject, r.detail.Issue, r.detail.Branch = "", b.Title, b.Task, b.Issue, b.Branch
 }
 
@@ -121,8 +122,12 @@ func (r *recorder) begin(b bot.StartedRun) {
 // A run that is further than any process of it was before begins to count its kills again: it has taken a turn or judged
 // one. A turn that has only begun is nothing, since it may be what kills the process.
 func (r *recorder) record(m work.Record) {
+	before := r.detail.Shown
 	r.state = r.state.With(m.Record)
 	r.describe(m.Record)
+	if m.Number > r.earlier {
+		r.measure(m.Record, before)
+	}
 	if m.Number <= r.detail.Known {
 		return
 	}
@@ -131,7 +136,6 @@ func (r *recorder) record(m work.Record) {
 		return // it came as JSON
 	}
 	r.detail.Known = m.Number
-	r.measure(m.Record)
 	if len(body) > store.LargestBody {
 		r.log.Error("a record of the run is too large to be stored", "number", m.Number, "bytes", len(body))
 	} else {
@@ -196,8 +200,10 @@ func (r *recorder) stored(err error) error {
 	return err
 }
 
-// measure notes how long turns and checks take.
-func (r *recorder) measure(of loop.Record) {
+// measure notes how long turns and checks took, and the tokens and dollars that are new since before.
+func (r *recorder) measure(of loop.Record, before web.Shown) {
+	r.m.tokens.Add(max(0, float64(r.detail.Tokens-before.Tokens)))
+	r.m.cost.Add(max(0, r.detail.Dollars-before.Dollars))
 	switch took := of.At.Sub(r.step).Seconds(); {
 	case of.Type == loop.TurnBegun, of.Type == loop.Committed:
 		r.step = of.At

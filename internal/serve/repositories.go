@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -102,12 +103,7 @@ func (p *parts) found(level, what, advice string) web.Finding {
 
 // addressIn is the first address of GitHub in an advice: where to follow it.
 func addressIn(advice, hub string) string {
-	for _, word := range strings.Fields(advice) {
-		if strings.HasPrefix(word, hub+"/") {
-			return strings.TrimRight(word, ".,;:)")
-		}
-	}
-	return ""
+	return regexp.MustCompile(regexp.QuoteMeta(hub+"/") + `\S*[^\s.,;:)]`).FindString(advice)
 }
 
 // mostDoctored is how many repositories the setup page looks at: each takes a call.
@@ -238,13 +234,9 @@ func (v source) Repository(ctx context.Context, name string) (web.Repository, er
 	if err != nil {
 		return r, err
 	}
-	counted := map[string]bool{} // by the names of the runs: the newest row of one has all that it has taken
+	shown := safetext.Map(runs, func(row store.Run) web.Run { return web.Run{Run: row, Shown: detailOf(row).Shown} })
+	r.Took = web.TookBy(shown, func(web.Run) string { return "" })[""]
 	for _, run := range runs {
-		if shown := detailOf(run); !counted[shown.Run] {
-			counted[shown.Run] = shown.Run != ""
-			r.Dollars += shown.Dollars
-			r.Tokens += shown.Tokens
-		}
 		if run.Times.Ended.IsZero() || run.State == declined || run.State == web.Dispatched {
 			continue
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -116,19 +118,20 @@ func TestOneBadDelivery(t *testing.T) {
 }
 
 // TestToldAgain: what the database has not taken is stored later, and records that the next process tells again are
-// stored once.
+// stored once and count once.
 func TestToldAgain(t *testing.T) {
 	sv, now := aServer(t)
 	row := store.Run{ID: "d-1", Repository: "alice/demo", State: web.Running}
+	m := newMetrics("", nil)
 	for _, records := range [][]int{{1, 2}, {1, 2, 3}} {
-		w := recording{parts: sv.parts, m: newMetrics("", nil), room: func(int64) error { return nil }}
+		w := recording{parts: sv.parts, m: m, room: func(int64) error { return nil }}
 		r := w.newRecorder(row)
 		last := got[int64](t)(sv.s.LastRecord(t.Context(), row.ID))
 		r.next = last + 1
-		told := []work.ToServer{{Begun: &bot.StartedRun{Run: "r", Records: 9}}}
+		told := []work.ToServer{{Begun: &bot.StartedRun{Run: "r", Records: int(last)}}}
 		for _, n := range records {
 			told = append(told, work.ToServer{Record: &work.Record{Number: n, Record: loop.Record{Type: loop.Turned, At: *now,
-				Turn: &loop.Turn{}}}})
+				Iteration: n, Turn: &loop.Turn{Usage: loop.Usage{Input: 10, Output: 1, CostUSD: 0.5}}}}})
 		}
 		away, cancel := context.WithTimeout(t.Context(), 0)
 		defer cancel()
@@ -140,6 +143,13 @@ func TestToldAgain(t *testing.T) {
 		row = got[store.Run](t)(sv.s.Run(t.Context(), row.ID))
 		if last, err := sv.s.LastRecord(t.Context(), row.ID); err != nil || last != int64(len(records)) {
 			t.Errorf("%d records are stored of %v, %v", last, records, err)
+		}
+	}
+	told := httptest.NewRecorder()
+	m.ServeHTTP(told, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	for _, line := range []string{"ralph_tokens_total 33", "ralph_cost_usd_total 1.5"} {
+		if !strings.Contains(told.Body.String(), "\n"+line+"\n") {
+			t.Errorf("the metrics do not say %s:\n%s", line, told.Body)
 		}
 	}
 }

@@ -303,7 +303,7 @@ func (w *worker) launch(ctx context.Context, row store.Run, to launch.Job, r *re
 			to.Order.Mistake = "No run can start. " + refused.Why
 		case !errors.Is(err, launch.ErrUnwanted):
 			return running, err
-		case detailOf(row).Run == "":
+		case detailOf(row).Journal == "":
 			return nil, &settledError{string(loop.Interrupted), err.Error()}
 		} // a run that has begun ends in a process of this machine, which gets the stop before anything else
 	}

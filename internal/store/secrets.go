@@ -76,17 +76,15 @@ func (s *Store) PutSession(ctx context.Context, token string, p Session) error {
 func (s *Store) Session(ctx context.Context, token string) (Session, error) {
 	v, err := s.unsealed(ctx, "reading a session", hashed(token))
 	if err == nil && !v.Expires.After(s.clock()) {
-		err = fmt.Errorf("reading a session: %w", ErrNotFound)
+		return Session{}, fmt.Errorf("reading a session: %w", ErrNotFound)
 	}
-	if err != nil {
-		return Session{}, err
-	}
-	return Session{v.Login, v.Value, v.Expires}, nil
+	return Session{v.Login, v.Value, v.Expires}, err
 }
 
-// EndSession ends the session of a token. A missing session is no error.
-func (s *Store) EndSession(ctx context.Context, token string) error {
-	return s.Remove(ctx, hashed(token))
+// EndSession ends the session of a token, or with everywhere all sessions of its person. A missing session is no error.
+func (s *Store) EndSession(ctx context.Context, token string, everywhere bool) error {
+	return s.exec(ctx, "ending a session", `DELETE FROM ralph_secrets WHERE name = ?1
+		OR ?2 AND login <> '' AND login = (SELECT login FROM ralph_secrets WHERE name = ?1)`, hashed(token), everywhere)
 }
 
 // hashed is what the database knows of a token. A token is random and long, so nothing slower than a hash is needed.

@@ -92,6 +92,8 @@ func TestSessions(t *testing.T) {
 	ctx := within(t)
 	expires := w.time.read().Add(time.Hour)
 	ok(t, w.PutSession(ctx, "one", Session{Login: "Alice", OAuth: []byte("gho_x"), Expires: expires}))
+	ok(t, w.PutSession(ctx, "two", Session{Login: "alice", Expires: expires}))
+	ok(t, w.PutSession(ctx, "three", Session{Login: "ALICE", Expires: expires}))
 	ok(t, w.PutSession(ctx, "bob's", Session{Login: "bob", Expires: expires.Add(time.Hour)}))
 	found := got[Session](t)(w.Session(ctx, "one"))
 	if found.Login != "Alice" || string(found.OAuth) != "gho_x" || !found.Expires.Equal(expires) {
@@ -105,8 +107,12 @@ func TestSessions(t *testing.T) {
 	}
 	none("on")
 	none(hashed("one"))
-	ok(t, w.EndSession(ctx, "one"))
+	ok(t, w.EndSession(ctx, "one", false))
 	none("one")
+	got[Session](t)(w.Session(ctx, "two"))
+	ok(t, w.EndSession(ctx, "two", true))
+	none("two")
+	none("three")
 	got[Session](t)(w.Session(ctx, "bob's"))
 	w.time.move(2 * time.Hour)
 	none("bob's")

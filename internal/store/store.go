@@ -329,7 +329,7 @@ type Filter struct {
 // page answers a query, which ends with a condition, with the rows that a filter selects.
 func page[T any](ctx context.Context, s *Store, doing, query string, f Filter) ([]T, error) {
 	query, args := f.and(query)
-	return list[T](ctx, s, doing, query+" ORDER BY number DESC LIMIT ?", append(args, limited(f.Limit, 1000))...)
+	return list[T](ctx, s, doing, query+" ORDER BY number DESC LIMIT ?", append(args, limited(f.Limit, 10_000))...)
 }
 
 // and adds the filter's conditions to a query.

@@ -245,7 +245,7 @@ func TestOutsiders(t *testing.T) {
 		{"/runs/run-1", 200, "57"}, {"/runs/run-3", 200, "Running"}, {"/repositories/acme/demo", 200, "pull request 57"},
 		{"/runs/run-3/live", 404, ""}, {"/runs/run-3/output.txt", 404, ""}, {"/runs/run-3/prompts/1", 404, ""},
 		{"/deliveries/delivery-1", 404, ""}, {"/runs/run-4", 404, ""}, {"/", 200, "None of the repositories"},
-		{"/audit", 200, ""}, {"/setup", 404, ""},
+		{"/spend", 200, "Nothing was spent"}, {"/audit", 200, ""}, {"/setup", 404, ""},
 	} {
 		got, text := s.asks("sam", "GET", c.path, "", nil)
 		if got.StatusCode != c.status || !strings.Contains(text, c.has) {

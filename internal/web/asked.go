@@ -135,6 +135,10 @@ type route struct {
 // mostWords is how many characters of a form's text are taken.
 const mostWords = 4000
 
+// empty says of an action without the text that it needs what is missing.
+var empty = map[string]string{Hint: "The hint is empty. Write what the agent should know.",
+	Approve: "Nothing was chosen. Choose what you accept."}
+
 // action answers a form that asks for something.
 func action(kind string) func(*asked) error {
 	return func(a *asked) error {
@@ -144,11 +148,8 @@ func action(kind string) func(*asked) error {
 		text := safetext.Visible(strings.Join(a.r.PostForm["text"], "\n")) // a line for each thing that was chosen
 		asks := Action{Kind: kind, By: a.who, Repository: a.repository, Run: a.run.ID, Delivery: a.delivery.ID,
 			Text: safetext.FirstRunes(strings.TrimSpace(text), mostWords)}
-		if kind == Hint && asks.Text == "" {
-			return &Refusal{"The hint is empty. Write what the agent should know."}
-		}
-		if kind == Approve && asks.Text == "" {
-			return &Refusal{"Nothing was chosen. Choose what you accept."}
+		if why := empty[kind]; why != "" && asks.Text == "" {
+			return &Refusal{why}
 		}
 		if err := a.Actions.Do(a.r.Context(), asks); err != nil {
 			return err
@@ -171,11 +172,8 @@ func ask[T any](of func(context.Context, Identity) (T, error), soon context.Cont
 
 // local is a path on these pages to continue to, "/" for anything else.
 func local(path string) string {
-	if len(path) > 1000 || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") ||
-		strings.ContainsAny(path, "\\\r\n\t") {
-		return "/"
-	}
-	if u, err := url.Parse(path); err != nil || u.Host != "" || u.Scheme != "" {
+	if u, err := url.Parse(path); err != nil || u.Host != "" || u.Scheme != "" || len(path) > 1000 ||
+		!strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") {
 		return "/"
 	}
 	return path
@@ -224,7 +222,7 @@ func (a *asked) opens() bool {
 // problem answers a request that cannot be answered. No one learns from it whether something exists.
 func (a *asked) problem(err error) {
 	if errors.Is(err, ErrSignedOut) {
-		err = cmp.Or(a.leave(), errSignIn)
+		err = cmp.Or(a.leave(false), errSignIn)
 	}
 	if errors.Is(err, errSignIn) {
 		if a.opens() && a.alone == nil {
@@ -256,11 +254,7 @@ func (a *asked) problem(err error) {
 		a.Log.Error("a page could not be shown", "error", err, "reference", t.Reference, "path", a.r.URL.Path)
 	}
 	a.w.Header().Set("Cache-Control", "no-store")
-	if a.r.Method == http.MethodGet && !a.opens() {
-		http.Error(a.w, t.Heading+". "+t.Says, t.Status)
-		return
-	}
-	if err := a.showAs(t.Status, "problem", t.Heading, t); err != nil {
+	if a.r.Method == http.MethodGet && !a.opens() || a.showAs(t.Status, "problem", t.Heading, t) != nil {
 		http.Error(a.w, t.Heading+". "+t.Says, t.Status)
 	}
 }
@@ -372,22 +366,19 @@ func (a *asked) cookieValue(name string) string {
 
 // keep sets a cookie that no script reads and no other site sends along with a form. A life below zero removes it.
 func (a *asked) keep(name, value string, life time.Duration) {
-	seconds := int(life / time.Second)
-	if seconds <= 0 {
-		seconds = -1
-	}
+	seconds := cmp.Or(max(0, int(life/time.Second)), -1)
 	http.SetCookie(a.w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: seconds, Secure: a.secure,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode})
 }
 
-// leave ends the session and what it still reads.
-func (a *asked) leave() error {
+// leave ends the session and what it still reads; everywhere ends all sessions of the person.
+func (a *asked) leave(everywhere bool) error {
 	token := a.token()
 	if token == "" {
 		return nil
 	}
-	a.streams.end(func(st *stream) bool { return st.token == token })
-	if err := a.Sessions.End(a.r.Context(), token); err != nil && !errors.Is(err, store.ErrNotFound) {
+	a.streams.end(func(st *stream) bool { return st.token == token || everywhere && st.login == a.who.Login })
+	if err := a.Sessions.End(a.r.Context(), token, everywhere); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("ending a session: %w", err)
 	}
 	return nil

@@ -24,7 +24,7 @@ func TestPagesAsText(t *testing.T) {
 		"run-hostile": {"bob", "/runs/run-6"}, "repositories": {"alice", "/repositories"},
 		"repository": {"alice", "/repositories/acme/demo"}, "deliveries": {"alice", "/deliveries"},
 		"deliveries-operator": {"olga", "/deliveries"}, "delivery": {"alice", "/deliveries/delivery-1"},
-		"audit": {"olga", "/audit"}, "setup": {"olga", "/setup"}, "sign-in": {"", "/sign-in"},
+		"spend": {"alice", "/spend"}, "audit": {"olga", "/audit"}, "setup": {"olga", "/setup"}, "sign-in": {"", "/sign-in"},
 		"not-found": {"alice", "/runs/run-9"}, "setup-code": {"", "/setup/code?code=abc"},
 	} {
 		_, page := s.asks(c.login, "GET", c.path, "", nil)

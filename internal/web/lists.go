@@ -182,7 +182,7 @@ type deed struct {
 var deeds = map[string]string{
 	"run.stop": "stopped the run", "run.retry": "resumed the run", "run.hint": "gave a hint",
 	"run.approve": "accepted what was found", "delivery.redeliver": "had a delivery decided again",
-	"session.begin": "signed in", "session.end": "signed out",
+	"session.begin": "signed in", "session.end": "signed out", "session.end everywhere": "signed out everywhere",
 	"app.create": "created the App", "app.rotate secret": "gave the webhook a new secret",
 }
 

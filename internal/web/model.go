@@ -47,6 +47,7 @@ type Shown struct {
 	Of        int     `json:"of,omitempty"` // 0: without a limit
 	Dollars   float64 `json:"dollars,omitempty"`
 	Tokens    int64   `json:"tokens,omitempty"`
+	Journal   string  `json:"run,omitempty"` // the run's name there; the newest row with it includes what earlier ones took
 }
 
 // shown is a row as pages show it. What a newer version has written for them is left out.
@@ -96,8 +97,14 @@ type Repository struct {
 	Checked  time.Time // when the doctor looked; zero: never
 	Ended    int       // runs that ended in the last 30 days
 	Done     int       // of these, those that were done
-	Dollars  float64   // in the last 30 days
-	Tokens   int64     // the same
+	Took               // in the last 30 days
+}
+
+// Took is what runs took.
+type Took struct {
+	Runs    int
+	Dollars float64
+	Tokens  int64
 }
 
 // Setting is one setting with where its value is from.
@@ -155,7 +162,8 @@ type Sessions interface {
 	Start(ctx context.Context, token string, who Identity) error
 	// Find is who a token belongs to; store.ErrNotFound when it belongs to no one, any more or at all.
 	Find(ctx context.Context, token string) (Identity, error)
-	End(ctx context.Context, token string) error
+	// End ends the session of a token, or with everywhere all sessions of its person.
+	End(ctx context.Context, token string, everywhere bool) error
 }
 
 // SignIn is GitHub's way to say who someone is.

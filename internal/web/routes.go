@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ var routes = []route{
 	{"GET /deliveries", signedIn, (*asked).deliveries},
 	{"GET /deliveries/{delivery}", reader, (*asked).deliveryPage},
 	{"POST /deliveries/{delivery}/redeliver", writer, action(Redeliver)},
+	{"GET /spend", signedIn, (*asked).spend},
 	{"GET /audit", signedIn, (*asked).audit},
 	{"GET /setup", settingUp, (*asked).setupPage},
 	{"GET /setup/created", settingUp, (*asked).created},
@@ -188,16 +190,11 @@ const (
 	formTime = 10 * time.Second
 )
 
-// aloneRoutes are those of one run on a person's own machine.
-var aloneRoutes = []route{
-	{"GET /enter", anybody, (*asked).enter},
-	{"GET /{$}", signedIn, (*asked).onlyRun},
-	{"GET /runs/{run}", reader, (*asked).runPage},
-	{"GET /runs/{run}/live", reader, (*asked).live},
-	{"GET /runs/{run}/output.txt", reader, (*asked).output},
-	{"GET /runs/{run}/prompts/{iteration}", reader, (*asked).prompt},
-	{"GET /static/{file}", anybody, (*asked).static},
-}
+// aloneRoutes are those of one run on a person's own machine, which only its owner sees.
+var aloneRoutes = append([]route{{"GET /enter", anybody, (*asked).enter}, {"GET /{$}", signedIn, (*asked).onlyRun}},
+	slices.DeleteFunc(slices.Clone(routes), func(rt route) bool {
+		return !strings.HasPrefix(rt.pattern, "GET /runs/") && !strings.HasPrefix(rt.pattern, "GET /static/")
+	})...)
 
 // Alone shows one run on its page, only to the person who opens the address that Enter returns.
 type Alone struct{ *Server }
@@ -239,24 +236,15 @@ func (a *asked) enter() error {
 func (a *asked) onlyRun() error { return a.goTo(a.runPath(AloneRun)) }
 
 // identify says who asks. No one is no error; a session that cannot be looked up is one.
-func (a *asked) identify() error {
-	token := a.token()
-	if a.alone != nil {
-		if same(a.alone.token, token) {
-			a.who = nobodyElse
-		}
-		return nil
+func (a *asked) identify() (err error) {
+	switch token := a.token(); {
+	case a.alone != nil && same(a.alone.token, token):
+		a.who = nobodyElse
+	case a.alone == nil && token != "":
+		a.who, err = a.Sessions.Find(a.r.Context(), token)
 	}
-	if token == "" {
-		return nil
-	}
-	who, err := a.Sessions.Find(a.r.Context(), token)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	a.who = who
-	return nil
+	return err
 }

@@ -62,7 +62,7 @@ func (a *asked) endSignIn() error {
 	if err != nil || who.Login == "" {
 		return a.notSignedIn(errNotSignedIn, err)
 	}
-	if err := a.leave(); err != nil { // an earlier session does not continue
+	if err := a.leave(false); err != nil { // an earlier session does not continue
 		return err
 	}
 	token := random()
@@ -80,7 +80,7 @@ func (a *asked) notSignedIn(why, err error) error {
 }
 
 func (a *asked) signOut() error {
-	if err := a.leave(); err != nil {
+	if err := a.leave(a.r.PostFormValue("everywhere") != ""); err != nil {
 		return err // a user who is signed out on the page must be so on the server
 	}
 	a.keep(a.cookie, "", -1)

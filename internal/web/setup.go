@@ -55,12 +55,11 @@ func (a *asked) setupPage() error {
 	}
 	body := struct {
 		SetupStanding
-		Operator     bool
 		Installed    bool
 		Form         ManifestForm
 		Organisation string
 		Mistaken     bool
-	}{SetupStanding: st, Operator: a.operator, Installed: installed}
+	}{SetupStanding: st, Installed: installed}
 	if st.App == "" {
 		body.Organisation = a.r.URL.Query().Get("organisation")
 		if body.Organisation != "" && !organisationName.MatchString(body.Organisation) {

@@ -184,9 +184,6 @@ type standing struct {
 // can is what this person can do with the run as it is.
 type can struct{ Stop, Retry, Hint, Approve bool }
 
-// Any reports whether there is anything.
-func (c can) Any() bool { return c.Stop || c.Retry || c.Hint || c.Approve }
-
 // view is what is shown of the story now; iterations bounds the bytes of those that are shown.
 func (st *story) view(a *asked, iterations int) (runView, error) {
 	st.detail.Now = a.Clock()
@@ -204,7 +201,6 @@ func (st *story) view(a *asked, iterations int) (runView, error) {
 	if v.Outside = a.may < MayRead; v.Outside {
 		return v, nil
 	}
-	st.detail.ReportURL = ""
 	v.Hints = st.withHints(a.given(st.run.ID), v.Ended)
 	if v.Started {
 		parts, err := st.detail.Parts(iterations)
@@ -244,7 +240,6 @@ const mostHints = 20
 type shownHint struct {
 	loop.TakenHint
 	Read string // "read in iteration 3"
-	New  bool   // no turn and no reviewer has read it yet
 }
 
 // withHints are the run's hints, the newest first: those in its records, and those that were given since.
@@ -266,7 +261,7 @@ func (st *story) withHints(given []store.Word, ended bool) (list []shownHint) {
 		case h.ReadIn == 0:
 			read = "waits for the next turn or review"
 		}
-		list = append(list, shownHint{h, read, h.ReadIn == 0})
+		list = append(list, shownHint{h, read})
 	}
 	return list
 }

@@ -47,7 +47,9 @@ func (a *asked) live() error {
 	for _, it := range st.detail.State.Iterations {
 		f.drawn[it.N] = true
 	}
-	f.now()
+	if v, err := st.view(a, 0); err == nil {
+		f.can, f.asking = v.Can, v.Asked != nil
+	}
 	if f.write("retry: 1000\n\n") == nil {
 		f.follow(ctx)
 	}
@@ -209,11 +211,4 @@ func (f *follower) event(facts, prompts bool, changed map[int]bool) (string, err
 	}
 	event.WriteString("\n")
 	return event.String(), nil
-}
-
-// now notes what the page that the browser has shows of what may change.
-func (f *follower) now() {
-	if v, err := f.story.view(f.asked, 0); err == nil {
-		f.can, f.asking = v.Can, v.Asked != nil
-	}
 }

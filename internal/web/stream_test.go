@@ -107,7 +107,13 @@ func TestStreamEndsWithAccess(t *testing.T) {
 	until(t, out, "")
 	out = s.follows("bob", "/runs/run-3/live?after=1", nil)
 	until(t, out, ": still here")
-	s.world.Leave("bob") // the session has expired
+	if got, _ := s.asks("bob", "POST", "/sign-out", "everywhere=yes", nil); got.StatusCode != http.StatusSeeOther { // in another browser
+		t.Fatalf("%d", got.StatusCode)
+	}
+	until(t, out, "")
+	out = s.follows("bob", "/runs/run-3/live?after=1", nil)
+	until(t, out, ": still here")
+	_ = s.world.End(t.Context(), s.world.Enter("bob"), true) // the session has expired
 	until(t, out, "")
 	out = s.follows("alice", "/runs/run-3/live?after=1", nil)
 	s.pages.Close()

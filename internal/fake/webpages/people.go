@@ -71,16 +71,11 @@ func (w *World) Find(_ context.Context, token string) (web.Identity, error) {
 }
 
 // End implements web.Sessions.
-func (w *World) End(_ context.Context, token string) error {
+func (w *World) End(_ context.Context, token string, everywhere bool) error {
 	defer w.lock()()
-	delete(w.sessions, token)
+	who := w.sessions[token]
+	maps.DeleteFunc(w.sessions, func(of string, other web.Identity) bool { return of == token || everywhere && other.Login == who.Login })
 	return nil
-}
-
-// Leave ends the sessions of a person.
-func (w *World) Leave(login string) {
-	defer w.lock()()
-	maps.DeleteFunc(w.sessions, func(_ string, who web.Identity) bool { return who.Login == login })
 }
 
 // AuthorizeURL implements web.SignIn: GitHub's page, of which only the answer is here.

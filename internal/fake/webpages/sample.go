@@ -115,7 +115,7 @@ func (w *World) books() {
 		{Level: "error", What: "pull_requests: write is missing", Advice: "Grant it.", URL: "https://github.com/apps/ralph"}}
 	for _, name := range []string{Demo, Docs, Secret} {
 		w.Repos[name] = web.Repository{Name: name, Doctor: found, Checked: Now, Ended: 12, Done: 9,
-			Dollars: 4.2, Tokens: 910_000, Settings: []web.Setting{
+			Took: web.Took{Dollars: 4.2, Tokens: 910_000}, Settings: []web.Setting{
 				{Key: "agent.command", Value: "claude", From: "ralph.json of acme/.github"},
 				{Key: "guardrails", Value: `["go vet ./...","go test ./..."]`, From: "ralph.json of " + name},
 				{Key: "review", Value: "true", From: "default"}}}
