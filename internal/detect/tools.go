@@ -14,11 +14,11 @@ type Site struct {
 	Setup   string // what installs the project's own dependencies; "" nothing does, or it has run
 }
 
-// toolSteps are the steps of a workflow, before ralph's, that bring the tools that detected checks need. Versions of actions
+// toolSteps are the steps of a workflow, before ralph's, that bring the tools that detected checks need; NAME is the tool. Versions of actions
 // are such as GitHub's own documents name.
 var toolSteps = []struct{ step, tools string }{
 	{"- uses: actions/setup-go@v6", "go gofmt"},
-	{"- uses: golangci/golangci-lint-action@v9` with `install-only: true", "golangci-lint"},
+	{"- run: go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest", "golangci-lint"},
 	{"- uses: actions/setup-node@v6", "node npm npx"},
 	{"- uses: pnpm/action-setup@v4", "pnpm"},
 	{"- run: corepack enable", "yarn"},
@@ -27,19 +27,11 @@ var toolSteps = []struct{ step, tools string }{
 	{"- uses: denoland/setup-deno@v2", "deno"},
 	{"- uses: actions/setup-python@v6", "python3 python pip pipx"},
 	{"- uses: astral-sh/setup-uv@v7", "uv"},
-	{"- run: pipx install poetry", "poetry"},
-	{"- run: pipx install pdm", "pdm"},
-	{"- run: pipx install pipenv", "pipenv"},
-	{"- run: pipx install hatch", "hatch"},
-	{"- run: pipx install tox", "tox"},
-	{"- run: pipx install nox", "nox"},
-	{"- run: pipx install pre-commit", "pre-commit"},
-	{"- run: python3 -m pip install pytest", "pytest"},
-	{"- run: python3 -m pip install ruff", "ruff"},
-	{"- run: python3 -m pip install mypy", "mypy"},
+	{"- run: pipx install NAME", "poetry pdm pipenv hatch tox nox pre-commit"},
+	{"- run: python3 -m pip install NAME", "pytest ruff mypy"},
 	{"- uses: dtolnay/rust-toolchain@stable", "cargo rustc"},
-	{"- uses: dtolnay/rust-toolchain@stable` with `components: clippy", "cargo-clippy"},
-	{"- uses: dtolnay/rust-toolchain@stable` with `components: rustfmt", "cargo-fmt"},
+	{"- run: rustup component add clippy", "cargo-clippy"},
+	{"- run: rustup component add rustfmt", "cargo-fmt"},
 	{"- uses: actions/setup-java@v5", "java javac mvn"},
 	{"- uses: gradle/actions/setup-gradle@v5", "gradle"},
 	{"- uses: sbt/setup-sbt@v1", "sbt"},
@@ -57,7 +49,7 @@ var toolSteps = []struct{ step, tools string }{
 	{"- run: sudo apt-get install --yes make", "make"},
 	{"- run: sudo apt-get install --yes build-essential", "cc gcc g++"},
 	{"- uses: extractions/setup-just@v3", "just"},
-	{"- uses: arduino/setup-task@v2", "task"},
+	{"- run: go install github.com/go-task/task/v3/cmd/task@latest", "task"},
 	{"- uses: erlef/setup-beam@v1", "mix rebar3 gleam"},
 	{"- uses: swift-actions/setup-swift@v2", "swift"},
 	{"- uses: dart-lang/setup-dart@v1", "dart"},
@@ -71,18 +63,26 @@ var toolSteps = []struct{ step, tools string }{
 // contained are the tools that ralph's container has.
 var contained = []string{"git", "make", "node", "npm", "npx", "claude"}
 
-// InstallAdvice is a sentence, without its full stop, about a tool that does not exist: what brings it.
+// InstallAdvice is a sentence, without its full stop, about a tool that does not exist: what brings it. A step that runs a
+// command brings it to a person's own machine, too, unless it needs root.
 func InstallAdvice(name string, at Site) string {
-	of := func(row struct{ step, tools string }) bool { return slices.Contains(strings.Fields(row.tools), name) }
-	i := slices.IndexFunc(toolSteps, of)
+	step := ""
+	for _, row := range toolSteps {
+		if slices.Contains(strings.Fields(row.tools), name) {
+			step = strings.ReplaceAll(row.step, "NAME", name)
+		}
+	}
 	missing := cmp.Or(name, "a program of the check") + " is not installed"
+	command, runs := strings.CutPrefix(step, "- run: ")
 	switch {
-	case i >= 0 && !at.Here && slices.Contains(contained, name):
-		return fmt.Sprintf("%s: add `%s` before ralph", missing, toolSteps[i].step)
-	case i >= 0 && !at.Here:
+	case step != "" && !at.Here && slices.Contains(contained, name):
+		return fmt.Sprintf("%s: add `%s` before ralph", missing, step)
+	case step != "" && !at.Here:
 		return fmt.Sprintf("%s: add `%s` before ralph, or install it in the setting setup; ralph's container has only git, "+
-			"make, node and claude, so take the action in host/ for it", missing, toolSteps[i].step)
-	case i < 0 && name != "" && at.Setup != "":
+			"make, node and claude, so take the action in host/ for it", missing, step)
+	case runs && !strings.HasPrefix(command, "sudo "):
+		return fmt.Sprintf("%s: `%s` installs it", missing, command)
+	case step == "" && name != "" && at.Setup != "":
 		return missing + ", maybe because the dependencies are not: " + at.Prepare()
 	case at.Here:
 		return missing + ": install it, or change the check"

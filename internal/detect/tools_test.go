@@ -49,6 +49,10 @@ func TestInstallAdvice(t *testing.T) {
 		{"vitest", Site{}, "vitest is not installed" + orJob},
 		{"", Site{Setup: "npm ci"}, "a program of the check is not installed" + orJob},
 		{"cargo", Site{Here: true, Setup: "npm ci"}, "cargo is not installed" + orHere},
+		{"golangci-lint", Site{Here: true}, "golangci-lint is not installed: " +
+			"`go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest` installs it"},
+		{"ruff", Site{Here: true, Setup: "npm ci"}, "ruff is not installed: `python3 -m pip install ruff` installs it"},
+		{"make", Site{Here: true}, "make is not installed" + orHere},
 		{"vitest", Site{Here: true, NoSetup: true, Setup: "npm ci"},
 			"vitest is not installed, maybe because the dependencies are not: run `npm ci`"},
 		{"", Site{Here: true}, "a program of the check is not installed" + orHere},
