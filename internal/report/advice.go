@@ -342,15 +342,15 @@ func grouped(c string) string {
 const maxAgain = 200
 
 // Resuming returns the command line that resumes the run of another one, quoted for a shell; "" without arguments, or
-// if it is too long for a sentence.
+// if it is too long for a sentence. An answer is given once.
 func Resuming(args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
 	line := "ralph"
-	for _, a := range args {
+	for i, a := range args {
 		switch {
-		case a == "--fresh" || a == "--resume":
+		case a == "--fresh" || a == "--resume" || strings.HasPrefix(a, "--answer") || i > 0 && args[i-1] == "--answer":
 		case wording.SafeWord.MatchString(a): // also a flag
 			line += " " + a
 		default:

@@ -236,6 +236,7 @@ func TestResuming(t *testing.T) {
 		{[]string{"run", "--issue", "issue.md"}, "ralph run --issue issue.md --resume"},
 		{[]string{"-p", "it's done; really", "--fresh"}, `ralph -p 'it'\''s done; really' --resume`},
 		{[]string{"plan", "run", "--resume", "-n", "3"}, "ralph plan run -n 3 --resume"},
+		{[]string{"run", "--answer", "in French", "--issue", "a.md", "--answer=yes"}, "ralph run --issue a.md --resume"},
 		{[]string{"run", strings.Repeat("x", 201)}, ""},
 		{[]string{"run", "two\nlines"}, ""},
 	} {
