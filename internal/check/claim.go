@@ -91,7 +91,7 @@ func (Claim) reason(claim loop.Claim, promise string) string {
 	_, nothing := claim.Nothing()
 	switch {
 	case nothing:
-		return "the agent says that nothing needs doing, but the run has changed files"
+		return "the agent says that nothing needs doing, but the run is of a prompt, or has changed files"
 	case claim.Tag == "" && claim.Left != "":
 		return "the agent does not claim to be done: its tag was " + claim.Left
 	case claim.Tag == "" && promise == "":
