@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/live"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
@@ -110,15 +111,12 @@ func askLine(ctx context.Context, in *os.File, out io.Writer, question string) (
 	return answer, d.Err
 }
 
-// mostPrompt is how many bytes a prompt from standard input may have.
-const mostPrompt = 1 << 20
-
-// readPrompt is all of standard input as a prompt. It ends with ctx.
+// readPrompt is all of standard input as a prompt, which may be as long as one in a file. It ends with ctx.
 func readPrompt(ctx context.Context, in *os.File) (string, error) {
 	if in == nil {
 		return "", errors.New("--prompt-file is -, and there is no standard input")
 	}
-	return readText(ctx, in, standardInput, mostPrompt, "pipe the prompt in, or name a file")
+	return readText(ctx, in, standardInput, files.Max, "pipe the prompt in, or name a file")
 }
 
 const standardInput = "standard input"
