@@ -192,7 +192,7 @@ func (s *fold) committed(c Commit) {
 	if last.Turn.ByWords && !c.Empty && !c.Unchecked {
 		last.Turn.Class, last.Turn.Reason, s.FailInRow = OK, "", 0
 	}
-	s.help(*last)
+	s.help(last)
 	if c.Onto != "" { // the work of others is not given up
 		s.DoneAt = 0
 	}
@@ -206,9 +206,10 @@ func (s *fold) committed(c Commit) {
 
 // help counts the turns in a row in which the agent did nothing. One that does not report what it does, and says
 // something else than before, has worked.
-func (s *fold) help(it Iteration) {
+func (s *fold) help(it *Iteration) {
 	words := it.helpless()
-	if words == "" || s.Unable == 1 && !it.Turn.Reports && words != s.unable {
+	it.unable = words != "" && (s.Unable != 1 || it.Turn.Reports || words == s.unable)
+	if !it.unable {
 		s.Unable, s.unable = 0, ""
 		return
 	}

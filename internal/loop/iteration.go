@@ -25,6 +25,7 @@ type Iteration struct {
 	Took     time.Duration // from the turn's beginning to the last verdict
 	before   *plan.Story   // of a plan: the iteration's story as it was before
 	Since    string        // the commit that it began at, also where its turn was taken again
+	unable   bool          // the agent did nothing in its turn
 }
 
 // Window is how many iterations keep their outputs.

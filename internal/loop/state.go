@@ -197,13 +197,11 @@ func (s State) Taken() (list []Acceptance) {
 // counts reports whether an iteration is an attempt: a stopped turn is not, nor one that waits, whose model was not to
 // be had or in which the agent did nothing, nor an empty one that may be retried.
 func (s State) counts(it Iteration) bool {
-	switch c := it.Turn.Class; {
-	case c == Stopped, it.Turn.waits(), c.Transient(), s.Unable > 0 && it.N == s.Last().N:
+	c := it.Turn.Class
+	if c == Stopped || c.Transient() || it.Turn.waits() || it.unable {
 		return false
-	case c == Empty && (it.Commit.Empty || it.Commit.Unchecked):
-		return s.EmptyInRow >= maxEmpty
 	}
-	return true
+	return c != Empty || !it.Commit.Empty && !it.Commit.Unchecked || s.EmptyInRow >= maxEmpty
 }
 
 // feedbackDue reports whether no iteration has been judged since the run was resumed for a review.

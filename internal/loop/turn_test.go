@@ -106,6 +106,10 @@ func TestTurnsThatDoNoWork(t *testing.T) {
 			if step.Do != tt.do || step.Reason != tt.reason || !step.Until.Equal(tt.until) || step.Do == Stop && step.Outcome != Waiting {
 				t.Errorf("step = %+v", step)
 			}
+			s = s.With(Record{Type: Ended, At: at, End: &End{Outcome: Waiting}}).With(Record{Type: Resumed, At: at, Resume: &Resume{}})
+			if step = Next(s, Limits{}, at); tt.do != Judge && (step.Do != TakeTurn || step.Iteration != 1) {
+				t.Errorf("resumed, step = %+v; want the same iteration's turn", step)
+			}
 		})
 	}
 }
