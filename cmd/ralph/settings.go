@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/session"
@@ -15,7 +13,6 @@ type settingsCommand struct {
 	Set    settingsSet    `cmd:"" help:"Write a setting into .ralph/settings.json, or with --user your own."`
 	Unset  settingsUnset  `cmd:"" help:"Take a setting out of .ralph/settings.json, or with --user your own."`
 	Schema settingsSchema `cmd:"" help:"Print the JSON schema of a settings file."`
-	Usage  settingsUsage  `cmd:"" default:"1" hidden:""`
 }
 
 type settingsShow struct {
@@ -65,16 +62,4 @@ func (settingsSchema) Run(p process) error {
 		_, err = p.out.Write(schema)
 	}
 	return err
-}
-
-type settingsUsage struct{}
-
-// Run shows the help of ralph settings.
-func (settingsUsage) Run(k *kong.Kong) error {
-	c, err := kong.Trace(k, []string{"settings"})
-	if err != nil {
-		return err
-	}
-	c.Path = c.Path[:2] // ralph, settings; without the default below
-	return c.PrintUsage(false)
 }
