@@ -100,7 +100,7 @@ func misread(err error, args []string, at *kong.Node, out, stderr io.Writer) int
 				at = step.Command
 			}
 		}
-		if at.DefaultCmd != nil && !at.DefaultCmd.Hidden {
+		if at.DefaultCmd != nil {
 			at = at.DefaultCmd
 		}
 	}
