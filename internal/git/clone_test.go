@@ -557,9 +557,9 @@ func TestCheckoutOfSaysWhatToDo(t *testing.T) {
 	b := newSandbox(t)
 	dir := b.clone()
 	for name, c := range map[string]struct{ do, at, base, want string }{
-		"nothing": {"mkdir ../plain", "../plain", "", "is not in a git repository with a working tree: change into one"},
-		"bare":    {"true", "../remote.git", "", "is not in a git repository with a working tree"},
-		"unborn":  {"git init -q ../unborn", "../unborn", "", "has no commit yet: make a first one"},
+		"bare":   {"true", "../remote.git", "", "is not in a git repository with a working tree"},
+		"newer":  {"git init -q ../next; git -C ../next config core.repositoryformatversion 9", "../next", "", "fatal: Expected git repo version"},
+		"unborn": {"git init -q ../unborn", "../unborn", "", "has no commit yet: make a first one"},
 		"shallow": {"git clone -q --depth 1 \"file://$PWD\" ../shallow", "../shallow", "v1",
 			"is shallow and does not hold v1: run git fetch --unshallow"},
 		"no base": {"true", ".", "v1", "v1 is not a commit or branch of this clone"},

@@ -39,7 +39,7 @@ func (u *users) notARepository(err error) error {
 	case errors.As(err, &e) && strings.Contains(e.Stderr, "dubious ownership"):
 		return fmt.Errorf("%s belongs to another user: tell git to trust it (git config --global --add safe.directory %s)",
 			u.door.dir, u.door.dir)
-	case err == nil || exit(err) > 0:
+	case err == nil || e != nil && (strings.Contains(e.Stderr, "not a git repository") || strings.Contains(e.Stderr, "work tree")):
 		return fmt.Errorf("%s is not in a git repository with a working tree: change into one, or run git init and make a "+
 			"first commit", u.door.dir)
 	}
