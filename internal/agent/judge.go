@@ -248,7 +248,7 @@ func (f facts) resets(said string, now time.Time) time.Time {
 
 // sentences explain a class: NAME is the agent, and STATUS the HTTP status of its model's last answer, if it had one.
 var sentences = map[loop.Class]string{
-	loop.Empty:      "NAME said nothing: nothing to do but ask again",
+	loop.Empty:      "NAME said nothing: see its log, then try again",
 	loop.Waits:      "NAME waits for a person: read its output, answer it, then resume the run",
 	loop.Declined:   "NAME's model refused to do it: word the task differently, or name another model in agent.model",
 	loop.UsageLimit: "NAME's rate limit is reachedSTATUS: try again ",
