@@ -61,13 +61,19 @@ func Names() []string { return slices.Sorted(maps.Keys(dialects)) }
 
 // KeyNames are the environment names of the credentials that the agents ralph knows take, sorted.
 func KeyNames() []string {
-	names := map[string]bool{}
+	var names []string
 	for _, d := range dialects {
-		for _, name := range d.keys {
-			names[name] = true
-		}
+		names = append(names, d.keys...)
 	}
-	return slices.Sorted(maps.Keys(names))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Keys are the environment names of the credentials that an agent takes, the first before the others; known is false
+// for a program that ralph does not know.
+func Keys(command string) (names []string, known bool) {
+	d, known := dialectOf(command)
+	return d.keys, known
 }
 
 // CheapModel is the model to ask a small question of an agent, empty where its own choice is as good as any.

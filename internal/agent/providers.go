@@ -13,6 +13,7 @@ import (
 	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Spoken in requests to models.
@@ -155,11 +156,8 @@ func shown(paths ...string) []sandbox.File { return files(sandbox.Shown, paths) 
 
 func copied(paths ...string) []sandbox.File { return files(sandbox.Copied, paths) }
 
-func files(how sandbox.Access, paths []string) (list []sandbox.File) {
-	for _, path := range paths {
-		list = append(list, sandbox.File{Path: path, Access: how})
-	}
-	return list
+func files(how sandbox.Access, paths []string) []sandbox.File {
+	return safetext.Map(paths, func(path string) sandbox.File { return sandbox.File{Path: path, Access: how} })
 }
 
 // fromHome writes a path as people do: ~/.codex/auth.json.

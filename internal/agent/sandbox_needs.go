@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"os"
@@ -100,9 +101,6 @@ func hostOf(said string) string {
 	if err != nil || u.Hostname() == "" {
 		return ""
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return net.JoinHostPort(u.Hostname(), port)
+	usual := map[string]string{"http": "80", "https": "443"}
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), usual[u.Scheme]))
 }

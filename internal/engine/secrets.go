@@ -37,11 +37,8 @@ func Secrets(env config.Environment, parent []string) []string {
 	return slices.DeleteFunc(slices.Compact(secrets), func(value string) bool { return value == "" })
 }
 
-// claudeKeys are the credentials of claude, of which it gets one: a key before a subscription.
-var claudeKeys = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"}
-
 // AgentKeys are the credentials that agents may be given, by environment name. Each agent takes those that are its own;
-// inputs come before the environment.
+// inputs come before the environment. Of those of claude it gets one: a key before a subscription.
 func AgentKeys(parent []string, inputs map[string]string) map[string]string {
 	keys := map[string]string{}
 	for _, name := range agent.KeyNames() {
@@ -49,6 +46,7 @@ func AgentKeys(parent []string, inputs map[string]string) map[string]string {
 			keys[name] = value
 		}
 	}
+	claudeKeys, _ := agent.Keys("claude")
 	first := slices.IndexFunc(claudeKeys, func(name string) bool { return inputs[name] != "" })
 	if first < 0 {
 		first = slices.IndexFunc(claudeKeys, func(name string) bool { return keys[name] != "" })

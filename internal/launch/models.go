@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/gateway"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -34,10 +34,7 @@ func (m Models) Within(a config.Allowance) Models {
 // modelKeys are the variables with keys by which agents can be led to a gateway: the first part of the path there, the
 // header with the key, the variable that says where the provider is, where it is else, and what everyone writes at the
 // end of that variable. Of several keys of a provider the first counts: an agent uses one.
-var modelKeys = []struct {
-	name, path, header, scheme, base, public, suffix string
-	protocols                                        []gateway.Protocol
-}{
+var modelKeys = []jobKey{
 	{"ANTHROPIC_API_KEY", "anthropic", "x-api-key", "", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []gateway.Protocol{gateway.Anthropic}},
 	{"ANTHROPIC_AUTH_TOKEN", "anthropic", "authorization", "Bearer ", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []gateway.Protocol{gateway.Anthropic}},
 	{"CLAUDE_CODE_OAUTH_TOKEN", "anthropic", "authorization", "Bearer ", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []gateway.Protocol{gateway.Anthropic}},
@@ -46,16 +43,22 @@ var modelKeys = []struct {
 	{"GEMINI_API_KEY", "gemini", "x-goog-api-key", "", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", []gateway.Protocol{gateway.Gemini}},
 }
 
-// HasKey reports whether there is a key for the models of an agent, named as in settings: "claude", or the path of a
-// program. No one knows which key a program of someone's own needs.
-func (m Models) HasKey(agent string) (has, known bool) {
-	of := map[string][]string{"claude": {"anthropic"}, "codex": {"openai"}, "gemini": {"gemini"}, "amp": {},
-		"opencode": {"anthropic", "openai", "gemini"}}
-	paths, known := of[strings.TrimSuffix(filepath.Base(agent), ".exe")]
-	for _, k := range modelKeys {
-		has = has || slices.Contains(paths, k.path) && proc.Value(m.Environ, k.name) != ""
-	}
-	return has, known
+type jobKey struct {
+	name, path, header, scheme, base, public, suffix string
+	protocols                                        []gateway.Protocol
+}
+
+// HasKey reports whether an agent, named as in settings, gets a key that it reads: "claude", or the path of a program.
+// No one knows which key a program of someone's own needs.
+func (m Models) HasKey(command string) (has, known bool) {
+	names, known := agent.Keys(command)
+	return slices.ContainsFunc(m.keys(), func(k jobKey) bool { return slices.Contains(names, k.name) }), known
+}
+
+// keys are those that jobs get: of each provider the first that is set.
+func (m Models) keys() []jobKey {
+	set := slices.DeleteFunc(slices.Clone(modelKeys), func(k jobKey) bool { return proc.Value(m.Environ, k.name) == "" })
+	return slices.CompactFunc(set, func(a, b jobKey) bool { return a.path == b.path })
 }
 
 // open opens the gateway of a job, whose process reaches it at an address and by a bearer, and says by which
@@ -64,18 +67,14 @@ func (m Models) open(address, bearer string, log func(string, ...any)) (*gateway
 	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Limit: m.Limit, Log: log,
 		Bearer: bearer, Through: m.Through}
 	var environ []string
-	for _, k := range modelKeys {
-		value := proc.Value(m.Environ, k.name)
-		if _, have := o.Upstreams[k.path]; have || value == "" {
-			continue
-		}
+	for _, k := range m.keys() {
 		base := strings.TrimSuffix(strings.TrimRight(proc.Value(m.Environ, k.base), "/"), k.suffix)
 		at, err := url.Parse(cmp.Or(base, k.public))
 		if err != nil {
 			return nil, nil, fmt.Errorf("reading %s: it is no address", k.base)
 		}
 		o.Upstreams[k.path] = gateway.Upstream{Base: at, Protocols: k.protocols,
-			Credentials: []gateway.Credential{{Header: k.header, Value: k.scheme + value}}}
+			Credentials: []gateway.Credential{{Header: k.header, Value: k.scheme + proc.Value(m.Environ, k.name)}}}
 		environ = append(environ, k.name+"="+bearer, k.base+"="+address+"/"+k.path+k.suffix)
 	}
 	if environ == nil {

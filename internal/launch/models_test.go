@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -126,13 +127,16 @@ func TestModelsRefused(t *testing.T) {
 	}
 }
 
-// TestHasKey: an agent has one where its provider has.
+// TestHasKey: an agent has one where it reads the one of its provider that its jobs get.
 func TestHasKey(t *testing.T) {
 	t.Parallel()
-	for agent, want := range map[string]bool{"claude": true, "opencode": true, "codex": false, "gemini": false,
-		"amp": false, "/usr/bin/claude": true} {
-		if got, known := (Models{Environ: []string{"ANTHROPIC_AUTH_TOKEN=x", "OPENAI_API_KEY="}}).HasKey(agent); got != want || !known {
-			t.Errorf("%s: %v, %v", agent, got, known)
+	for key, agents := range map[string][]string{"ANTHROPIC_AUTH_TOKEN": {"claude", "/usr/bin/claude"},
+		"ANTHROPIC_API_KEY": {"claude", "/usr/bin/claude", "opencode"}, "CODEX_API_KEY": {"codex"}, "AMP_API_KEY": nil} {
+		for _, agent := range []string{"claude", "opencode", "codex", "gemini", "amp", "/usr/bin/claude"} {
+			got, known := (Models{Environ: []string{key + "=x", "OPENAI_API_KEY="}}).HasKey(agent)
+			if got != slices.Contains(agents, agent) || !known {
+				t.Errorf("%s with %s: %v, %v", agent, key, got, known)
+			}
 		}
 	}
 	if _, known := (Models{}).HasKey("/opt/ours"); known {
