@@ -93,8 +93,7 @@ func meant(before, name string) string {
 // misread reports that a command line cannot be read, and names the help of the command that it is about. If it asks
 // for JSON, that is on standard output.
 func misread(err error, args []string, at *kong.Node, out, stderr io.Writer) int {
-	var wrong *kong.ParseError
-	if errors.As(err, &wrong) && wrong.Context != nil {
+	if wrong, ok := errors.AsType[*kong.ParseError](err); ok && wrong.Context != nil {
 		for _, step := range wrong.Context.Path {
 			if step.Command != nil {
 				at = step.Command

@@ -70,11 +70,11 @@ func (e *endedError) Error() string { return fmt.Sprintf("exit code %d", e.code)
 // ended is the exit code for the error of a command, and what to print. After a signal nothing is printed: the error
 // only says what the signal stopped.
 func ended(ctx context.Context, err error) *endedError {
-	known := (*endedError)(nil)
+	known, ok := errors.AsType[*endedError](err)
 	switch {
 	case err == nil:
 		return &endedError{}
-	case errors.As(err, &known):
+	case ok:
 		return known
 	case errors.Is(err, session.ErrAborted):
 		return &endedError{loop.Interrupted.ExitCode(), err}

@@ -49,7 +49,7 @@ func (run *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
 			result.Reason = why.Error()
 		}
 	case invalid.Is(err):
-		if unsigned := (*git.SigningError)(nil); errors.As(err, &unsigned) { // what the turn has done is there
+		if _, unsigned := errors.AsType[*git.SigningError](err); unsigned { // what the turn has done is there
 			err = fmt.Errorf("%w, then resume with --resume", err)
 		}
 		result.Outcome, result.Reason, result.Mistake = loop.Invalid, err.Error(), err

@@ -107,8 +107,8 @@ func (l *Journal) Posted(ctx context.Context, post *loop.Post) (loop.State, erro
 // takeBack makes of a commit that the remote does not take for what it holds one that the next turn makes again: its
 // files stay in the working tree, and its iteration gets the remote's words. Every other error stays one.
 func (l *Journal) takeBack(ctx context.Context, r loop.Record, why error) (loop.Record, error) {
-	var content *git.ContentError
-	if r.Type != loop.Committed || !errors.As(why, &content) {
+	content, ok := errors.AsType[*git.ContentError](why)
+	if r.Type != loop.Committed || !ok {
 		return r, why
 	}
 	commit := *r.Commit
@@ -310,29 +310,22 @@ func (l *Journal) send(ctx context.Context, last bool, push func() error) error 
 	if last && l.Heartbeat != nil && !l.Heartbeat.Given() {
 		return l.sendLast(ctx, push)
 	}
-	err := git.Outlast(ctx, l.Log, l.withLease(ctx, push))
-	var taken *git.TakenError
-	if errors.As(err, &taken) && l.Heartbeat != nil {
-		var lost *lease.LostError
-		if looked := l.Heartbeat.Look(ctx); errors.As(looked, &lost) {
-			return lost
-		}
-	}
-	return err
-}
-
-// withLease is a push that looks at the lease before it is tried again: another run may have taken it meanwhile.
-func (l *Journal) withLease(ctx context.Context, push func() error) func() error {
 	again := false
-	return func() error {
-		if again && l.Heartbeat != nil {
+	err := git.Outlast(ctx, l.Log, func() error {
+		if again && l.Heartbeat != nil { // another run may have taken it meanwhile
 			if err := l.Heartbeat.Look(ctx); err != nil {
 				return err
 			}
 		}
 		again = true
 		return push()
+	})
+	if _, taken := errors.AsType[*git.TakenError](err); taken && l.Heartbeat != nil {
+		if lost, ok := errors.AsType[*lease.LostError](l.Heartbeat.Look(ctx)); ok {
+			return lost
+		}
 	}
+	return err
 }
 
 // sendLast gives the lease back with a push. One that moves under it, as someone asks the run to stop, is examined
@@ -347,11 +340,10 @@ func (l *Journal) sendLast(ctx context.Context, push func() error) (err error) {
 		}
 		l.Tree.DeleteWithRecord(held.Ref())
 		err = git.Outlast(ctx, l.Log, push)
-		var moved *git.RefMovedError
 		if err == nil {
 			l.Heartbeat.MarkReleased()
 		}
-		if !errors.As(err, &moved) {
+		if _, moved := errors.AsType[*git.RefMovedError](err); !moved {
 			return err
 		}
 		if err := l.Heartbeat.Look(ctx); err != nil {

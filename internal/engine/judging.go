@@ -139,8 +139,7 @@ func (j *judgingTree) keepReady(ctx context.Context, commit string) (*loop.Verdi
 		return nil, err
 	}
 	err = j.run.runSetup(ctx, j.workdir())
-	var failed *setupError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*setupError](err); ok {
 		v := unusableTree("setup", failed.summary())
 		v.Exit, v.Output, v.PromptText = failed.exit, loop.Excerpt(failed.output), fmt.Sprintf(
 			"The setup failed, so no check could run: %v", failed,

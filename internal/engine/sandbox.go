@@ -26,8 +26,7 @@ func (run *Run) openSandbox(ctx context.Context) (*sandbox.Sandbox, error) {
 		if err == nil {
 			run.boxes.sandbox, err = sandbox.Open(ctx, o)
 		}
-		var missing *sandbox.UnavailableError
-		if errors.As(err, &missing) {
+		if _, missing := errors.AsType[*sandbox.UnavailableError](err); missing {
 			err = invalid.Mark(err)
 		}
 		run.boxes.err = err

@@ -56,8 +56,8 @@ func (e *setupError) summary() string {
 // may be the cause.
 func (run *Run) firstSetup(ctx context.Context, dir string, step detect.Step) error {
 	err := run.setupCommand(ctx, dir, step.Command)
-	var failed *setupError
-	if !errors.As(err, &failed) {
+	failed, ok := errors.AsType[*setupError](err)
+	if !ok {
 		return err
 	}
 	if step.Why == "" {

@@ -139,8 +139,8 @@ func (r *Running) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		if state == ready {
 			answer, err = r.answer(req.Context(), req.URL.Path, json.NewDecoder(http.MaxBytesReader(w, req.Body, work.MostSync)))
 		}
-		switch tooLarge := (*http.MaxBytesError)(nil); {
-		case errors.As(err, &tooLarge):
+		switch _, tooLarge := errors.AsType[*http.MaxBytesError](err); {
+		case tooLarge:
 			http.Error(w, "the message is too large", http.StatusRequestEntityTooLarge)
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusLocked)

@@ -114,7 +114,7 @@ func (n *Runners) call(ctx context.Context, r *Running) error {
 		if err == nil {
 			err = n.Workflow.Start(ctx, app, map[string]any{"request": n.secret(r.job.Claim, "request")})
 		}
-		if refused := (*github.DispatchError)(nil); errors.As(err, &refused) {
+		if _, refused := errors.AsType[*github.DispatchError](err); refused {
 			return err
 		}
 		wait := joinTime

@@ -162,8 +162,7 @@ func undone(s loop.State, known bool) string {
 // Conflicts are the files in which work conflicts that a run was to begin from; nil when that is not what an error
 // says.
 func Conflicts(err error) []string {
-	var apart *git.MergeError
-	if errors.As(err, &apart) {
+	if apart, ok := errors.AsType[*git.MergeError](err); ok {
 		return apart.Files
 	}
 	return nil

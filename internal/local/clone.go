@@ -85,9 +85,8 @@ func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.
 // openClone opens the clone for the run, and settles what judges it there.
 func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop.ResumeMode) error {
 	tree, err := o.checkOut(ctx, way)
-	var apart *git.MergeError
-	switch {
-	case errors.As(err, &apart):
+	switch _, apart := errors.AsType[*git.MergeError](err); {
+	case apart:
 		return fmt.Errorf(
 			"%s depends on tasks that do not go together: %w; let one of them depend on the other, so that it is done on top "+
 				"of that",

@@ -33,7 +33,7 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	o := &cloneOpening{IssueRun: l, from: from}
 	_, work, err := engine.Open(ctx, o)
 	defer work.Close()
-	if all := new(completeError); errors.As(err, &all) {
+	if all, ok := errors.AsType[*completeError](err); ok {
 		l.Log("%s", all.reason)
 		o.made = true // by a process that was killed when all was done but to remove it
 		o.leaveUnbegun(ctx)
@@ -52,9 +52,8 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 
 // outcomeOf is the outcome of a run that could not begin.
 func outcomeOf(err error) loop.Outcome {
-	var held *journal.HeldError
-	var apart *git.MergeError
-	if errors.As(err, &held) || errors.As(err, &apart) {
+	_, held := errors.AsType[*journal.HeldError](err)
+	if _, apart := errors.AsType[*git.MergeError](err); held || apart {
 		return loop.Failed
 	}
 	return loop.Invalid

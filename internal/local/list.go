@@ -145,9 +145,8 @@ func (l *List) whole(ctx, hard context.Context, at session.Checkout, done map[st
 	if err != nil {
 		o.leaveUnbegun(ctx)
 	}
-	var apart *git.MergeError
-	switch {
-	case errors.As(err, &apart):
+	switch apart, ok := errors.AsType[*git.MergeError](err); {
+	case ok:
 		all.Outcome, all.Apart, all.Files = loop.Failed, apart.Names, apart.Files
 		all.Reason = apart.Error() + "; let one of them depend on the other, so that it is done on top of that"
 		l.Log("%s is not made: %s", all.Branch, all.Reason)

@@ -225,9 +225,8 @@ func (e *edit) take(name string, content []byte, there bool) {
 		return
 	}
 	after, err := plan.Parse(name, content)
-	var bad *plan.Error
-	switch {
-	case errors.As(err, &bad):
+	switch bad, ok := errors.AsType[*plan.Error](err); {
+	case ok:
 		for _, p := range bad.Problems {
 			e.breaks("1", name, name+": "+p)
 		}

@@ -173,7 +173,7 @@ func (p *Run) WriteFiles(ctx context.Context, tree *git.Tree) (loop.Commit, erro
 		}
 	}
 	src, err := ReadPlanAt(ctx, tree, c.SHA, p.File)
-	if missing := new(noPlanError); errors.As(err, &missing) {
+	if _, missing := errors.AsType[*noPlanError](err); missing {
 		return c, invalid.Errorf("%s cannot be committed, since git ignores it: take it out of .gitignore", p.File)
 	}
 	if err != nil {

@@ -230,7 +230,7 @@ func FindOnBranch(ctx context.Context, s *session.Session, here Source) (b OnBra
 		return b, err
 	}
 	there, err := ReadPlanAt(ctx, tree, head, here.File)
-	if missing := new(noPlanError); errors.As(err, &missing) {
+	if _, missing := errors.AsType[*noPlanError](err); missing {
 		return b, nil
 	}
 	if err == nil {

@@ -144,9 +144,8 @@ func (v Validation) change(from string, rules plan.Rules) (Validated, error) {
 
 // malformed is what is wrong with a file that is no plan.
 func malformed(err error, content []byte) []plan.Violation {
-	var wrong *plan.Error
 	problems := []string{err.Error()}
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*plan.Error](err); ok {
 		problems = wrong.Problems
 	}
 	var out []plan.Violation

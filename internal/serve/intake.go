@@ -129,11 +129,11 @@ func (in *intake) take(w http.ResponseWriter, r *http.Request) (status int, why 
 	defer read.release()
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTime))
 	_, err := io.Copy(read, http.MaxBytesReader(w, r.Body, mostBody))
-	switch tooLarge := (*http.MaxBytesError)(nil); {
+	switch _, tooLarge := errors.AsType[*http.MaxBytesError](err); {
 	case errors.Is(err, errCrowded):
 		in.count(refused)
 		return http.StatusServiceUnavailable, err.Error()
-	case errors.As(err, &tooLarge):
+	case tooLarge:
 		return http.StatusRequestEntityTooLarge, "a delivery has at most 25 MB"
 	case err != nil:
 		return http.StatusBadRequest, "the body ended early"

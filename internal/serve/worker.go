@@ -149,7 +149,7 @@ const waitForOthers = 24 * time.Hour
 // only when a day is over.
 func (w *worker) notBegun(row store.Run, failed error) store.Run {
 	now := w.o.Clock()
-	if known := (*settledError)(nil); errors.As(failed, &known) {
+	if known, ok := errors.AsType[*settledError](failed); ok {
 		row.State, row.Reason, row.Times.Ended = known.state, known.why, now
 		return row
 	}
@@ -174,10 +174,11 @@ func (w *worker) notBegun(row store.Run, failed error) store.Run {
 
 // conclude stores how an attempt has ended.
 func (w *worker) conclude(r *recorder, end work.End, err error) {
-	now, died := w.o.Clock(), (*launch.DiedError)(nil)
+	now := w.o.Clock()
+	died, ok := errors.AsType[*launch.DiedError](err)
 	r.end(func(row *store.Run, d *detail) {
 		switch {
-		case errors.As(err, &died):
+		case ok:
 			killed(row, died.How, now)
 		case err != nil:
 			*row = w.notBegun(*row, err)
@@ -261,7 +262,7 @@ func (w *worker) setPlace(ctx context.Context, app *github.App, row store.Run, e
 		return nil
 	}
 	err = dispatch(ctx, app, row.Installation, ev, read.Workflow)
-	if refused := (*github.DispatchError)(nil); errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*github.DispatchError](err); ok {
 		o.Mistake = refused.Why
 		return nil
 	}
@@ -297,9 +298,8 @@ func (w *worker) launch(ctx context.Context, row store.Run, to launch.Job, r *re
 		defer stop(nil)
 		go w.untilStopped(waiting, row.ID, stop)
 		running, err := w.runners.Start(waiting, to)
-		refused := (*github.DispatchError)(nil)
-		switch {
-		case errors.As(err, &refused):
+		switch refused, ok := errors.AsType[*github.DispatchError](err); {
+		case ok:
 			to.Order.Mistake = "No run can start. " + refused.Why
 		case !errors.Is(err, launch.ErrUnwanted):
 			return running, err

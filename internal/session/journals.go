@@ -28,9 +28,8 @@ func (s *Session) OpenJournal(dir string) (*journal.Journal, error) {
 		s.Log("the run's journal is not sealed: %v", err)
 	}
 	book, err := journal.OpenSealed(dir, seal)
-	var tampered *journal.TamperedError
-	switch {
-	case errors.As(err, &tampered):
+	switch _, tampered := errors.AsType[*journal.TamperedError](err); {
+	case tampered:
 		return nil, invalid.Mark(err)
 	case err != nil:
 		return nil, err
@@ -52,8 +51,8 @@ func (s *Session) OpenJournal(dir string) (*journal.Journal, error) {
 // anyhow; so is one that a newer version has written.
 func (s *Session) NewestRun(id string) (state loop.State, dir string, err error) {
 	for run := range s.sealedRuns(id) {
-		var tampered *journal.TamperedError
-		switch newer := errors.As(run.err, new(*loop.NewerError)); {
+		tampered, changed := errors.AsType[*journal.TamperedError](run.err)
+		switch _, newer := errors.AsType[*loop.NewerError](run.err); {
 		case run.dir == "":
 			return state, "", run.err
 		case newer && s.Fresh:
@@ -62,15 +61,15 @@ func (s *Session) NewestRun(id string) (state loop.State, dir string, err error)
 		case newer: // a new run beside it would take its place
 			return loop.State{}, "", invalid.Errorf("the journal of run %s: %w: resume with that version, or start over with "+
 				"--fresh", filepath.Base(run.dir), run.err)
-		case errors.As(run.err, &tampered) && tampered.Over:
+		case changed && tampered.Over:
 			s.Log("%s. That run had ended, so it is skipped", tampered.What())
 			if !tampered.Unknown { // an older run is not continued after this one
 				return loop.State{}, "", nil
 			}
-		case tampered != nil && s.Fresh:
+		case changed && s.Fresh:
 			s.Log("%s", tampered.What())
 			return loop.State{}, run.dir, nil
-		case tampered != nil:
+		case changed:
 			return loop.State{}, "", invalid.Mark(run.err)
 		case run.err != nil:
 			s.Log("the run %s is skipped: %v", filepath.Base(run.dir), run.err)
@@ -84,8 +83,7 @@ func (s *Session) NewestRun(id string) (state loop.State, dir string, err error)
 // LostRun reports whether there is a seal of a run of the task in the directory whose record is missing or was changed.
 func (s *Session) LostRun(id string) bool {
 	for run := range s.sealedRuns(id) {
-		var tampered *journal.TamperedError
-		if errors.As(run.err, &tampered) && !tampered.Unknown {
+		if tampered, ok := errors.AsType[*journal.TamperedError](run.err); ok && !tampered.Unknown {
 			return true
 		}
 	}

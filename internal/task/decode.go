@@ -264,8 +264,8 @@ func (s source) tooDeep(tokens token.Tokens) error {
 }
 
 func (s source) notYAML(err error) error {
-	var wrong yaml.Error
-	if !errors.As(err, &wrong) || wrong.GetToken() == nil || wrong.GetToken().Position == nil {
+	wrong, ok := errors.AsType[yaml.Error](err)
+	if !ok || wrong.GetToken() == nil || wrong.GetToken().Position == nil {
 		said, _, _ := strings.Cut(err.Error(), "\n")
 		return s.at(0, 0, "this is not YAML: %s", said)
 	}
