@@ -112,7 +112,7 @@ func (p planning) derive(ctx context.Context) (offer, error) {
 	}
 	work.Spec = at.spec(engine.WorkOn(at.Tree, p.host()), rules)
 	out := offer{rules: planrun.Rules(work.Settings)}
-	copied, err := work.Copies.Checkout(ctx, work.Tree.Base())
+	copied, err := work.Copies.Review(ctx, work.Tree.Base())
 	if err != nil {
 		return out, err
 	}

@@ -63,7 +63,7 @@ func (w workplace) prepare(ctx context.Context) (at site, err error) {
 			Workspace: tree, Tree: tree, JudgeName: w.Env.Repository, Scratch: w.root, Caches: filepath.Join(w.root, "caches"), Logs: filepath.Join(w.root, "logs"),
 			InJob: true, LastCommit: w.patience(), InstallSandbox: w.Inputs.InstallSandbox && w.Runner.Inside(),
 		},
-		Identity: engine.Identity{User: user, Home: home, Parent: w.Parent, Keys: keys, Host: w.host()},
+		Identity: engine.Identity{User: user, Home: home, Parent: w.Parent, Keys: keys},
 		Output: engine.Output{
 			Console: engine.RedactingWriter{To: w.Runner.Console(), Redact: w.redact}, Format: format, Groups: w.Runner, Redact: w.redact, Clock: w.Clock, Log: w.log,
 		},

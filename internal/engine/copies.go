@@ -15,22 +15,12 @@ import (
 
 // WorkOn is work that is committed to a git tree. host is in the addresses of its commits.
 func WorkOn(t *git.Tree, host string) Work {
-	return Work{
-		Commits: Committer{t, host},
-		Copies: Copies{
-			func(ctx context.Context, commit string) (check.Checkout, error) { return t.Review(ctx, commit) }, t.Diff,
-		},
-	}
+	return Work{Commits: Committer{t, host}, Copies: t}
 }
 
 // WorkInSnapshots is work that no one commits: a reviewer looks at snapshots of it.
 func WorkInSnapshots(s *git.Snapshots) Work {
-	return Work{
-		Commits: s, Base: s.Base(),
-		Copies: Copies{
-			func(ctx context.Context, commit string) (check.Checkout, error) { return s.Review(ctx, commit) }, s.Diff,
-		},
-	}
+	return Work{Commits: s, Base: s.Base(), Copies: s}
 }
 
 // NoCommits is a run without a tree of its own: it commits nothing, and no one looks what has changed.

@@ -103,16 +103,14 @@ func (spec *Spec) noChecks(ctx context.Context, base string, notes []string) err
 		return fmt.Errorf("looking for checks: %w", err)
 	}
 	var paths []string
-	where := "the repository"
+	where, below := "the repository", ""
+	if spec.Settings.WorkingDirectory != "" {
+		where, below = fmt.Sprintf("the working directory %q", spec.fromTop("")), spec.fromTop("")+"/"
+	}
 	for _, e := range entries {
-		if spec.Settings.WorkingDirectory == "" {
-			paths = append(paths, e.Path)
-		} else if rest, ok := strings.CutPrefix(e.Path, spec.fromTop("")+"/"); ok {
+		if rest, ok := strings.CutPrefix(e.Path, below); ok {
 			paths = append(paths, rest)
 		}
-	}
-	if spec.Settings.WorkingDirectory != "" {
-		where = fmt.Sprintf("the working directory %q", spec.fromTop(""))
 	}
 	if below := detect.Below(paths); len(below) > 0 {
 		text += fmt.Sprintf("; below its top there is %s, which ralph does not guess from", strings.Join(below, ", "))
@@ -134,7 +132,7 @@ func (spec *Spec) detect(ctx context.Context) (detect.Result, error) {
 
 // detectAt looks at a commit.
 func (spec *Spec) detectAt(ctx context.Context, base string) (detect.Result, error) {
-	names, err := spec.topNames(ctx, base)
+	names, err := spec.Tree.List(ctx, base+":"+spec.fromTop(""))
 	if err != nil {
 		return detect.Result{}, fmt.Errorf("looking for checks in %.12s: %w", base, err)
 	}

@@ -32,13 +32,15 @@ func (run order) review(r task.Role, of *task.Criteria) *check.Review {
 		Pause: func(ctx context.Context, d time.Duration, why string) {
 			run.sleep(ctx, loop.Pause{Until: run.Clock().Add(d), Reason: why})
 		},
-		Checkout: run.Copies.Checkout,
+		Checkout: func(ctx context.Context, commit string) (check.Checkout, error) {
+			return run.Copies.Review(ctx, commit)
+		},
 		Prompt: func(ctx context.Context, at check.Input) (string, error) {
 			if run.hear(ctx) {
 				at.State = run.Journal.State()
 			}
 			c := at.Iteration.Commit
-			diff, err := run.Copies.diff(ctx, cmp.Or(c.Base, at.State.ChangeBase()), c.SHA, MaxDiff)
+			diff, err := run.Copies.Diff(ctx, cmp.Or(c.Base, at.State.ChangeBase()), c.SHA, MaxDiff)
 			if err != nil {
 				return "", fmt.Errorf("making the reviewer's diff: %w", err)
 			}
@@ -137,7 +139,7 @@ func (run *Run) asker() check.Asker {
 	return func(ctx context.Context, asked, model string) (loop.Turn, error) {
 		set := run.Settings
 		o := agent.Options{
-			Command: set.Agent.Command, Flags: set.Agent.Args(),
+			Command: run.agentCommand(set.Agent.Command), Flags: set.Agent.Args(),
 			Model: cmp.Or(model, agent.CheapModel(set.Agent.Command), set.Agent.Model), Dir: run.Workspace.Dir(),
 			Host: run.host(run.box(sandbox.Reads)),
 			Bounds: agent.Bounds{

@@ -19,7 +19,7 @@ type shownCommits struct{ *Run }
 // Commit implements loop.Tree.
 func (run shownCommits) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
 	c, err := run.Commits.Commit(ctx, since, s)
-	if err != nil || run.Shown.Diff == nil || run.Copies.diff == nil {
+	if err != nil || run.Shown.Diff == nil || run.Copies == nil {
 		return c, err
 	}
 	it := *s.Last()

@@ -26,10 +26,10 @@ func TestShownDiff(t *testing.T) {
 		Redact: func(s string) string { return strings.ReplaceAll(s, "the-key", "***") },
 		Shown:  Shown{Diff: func(_ int, d html.Diff) { shown = append(shown, d) }}}}}
 	run.Commits = commits{}
-	run.Copies.diff = func(_ context.Context, from, to string, most int) (string, error) {
+	run.Copies = diffs(func(from, to string, most int) (string, error) {
 		asked += from + ".." + to + " "
 		return text[:min(len(text), most)], nil
-	}
+	})
 	s := loop.State{Iterations: []*loop.Iteration{{N: 1, Since: "c0"}}}
 	for _, since := range []string{"c0", "c1"} { // the second turn of one iteration adds to what the first has changed
 		if _, err := (shownCommits{run}).Commit(t.Context(), since, s); err != nil {

@@ -72,9 +72,10 @@ func loadPrompts(names []string, read func(name string) ([]byte, error)) (prompt
 	return set, invalid.Mark(err)
 }
 
-func (spec *Spec) PlainPrompt(comments []task.Comment) prompt.Writer {
+// PlainPrompt writes the prompts by ralph's own templates.
+func (rules Rules) PlainPrompt(comments []task.Comment) prompt.Writer {
 	return prompt.Writer{
-		Completion: spec.Settings.CompletionResponse, IterationCount: spec.Settings.IncludeIterationCountInPrompt,
+		Completion: rules.Settings.CompletionResponse, IterationCount: rules.Settings.IncludeIterationCountInPrompt,
 		Comments: comments,
 	}
 }

@@ -62,7 +62,7 @@ func (spec *Spec) Detail(ctx context.Context, v report.View, raw []byte) html.De
 		spec.Log("reading the journal for the report: %v", err)
 	}
 	d := html.Detail{View: v, Records: records}
-	if spec.Copies.diff != nil {
+	if spec.Copies != nil {
 		ctx, cancel := context.WithTimeout(ctx, diffTime)
 		defer cancel()
 		d.Diffs = spec.diffs(ctx, stepsOf(v.State))
@@ -104,7 +104,7 @@ func (spec *Spec) diffs(ctx context.Context, steps []step) map[int]html.Diff {
 
 // diff is what one step has changed, without secrets and cut to what a page shows of it.
 func (spec *Spec) diff(ctx context.Context, s step) html.Diff {
-	text, err := spec.Copies.diff(ctx, s.from, s.to, html.DiffBytes+diffSlack)
+	text, err := spec.Copies.Diff(ctx, s.from, s.to, html.DiffBytes+diffSlack)
 	if err != nil {
 		return html.Diff{Note: "The diff cannot be shown: " + spec.Redact(err.Error())}
 	}

@@ -7,21 +7,31 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/html"
 )
+
+// diffs are the copies of a run of which only the diffs are read.
+type diffs func(from, to string, most int) (string, error)
+
+func (diffs) Review(context.Context, string) (*git.Review, error) { return nil, errors.ErrUnsupported }
+
+func (d diffs) Diff(_ context.Context, from, to string, most int) (string, error) {
+	return d(from, to, most)
+}
 
 // TestDiffsOfAPageAreBounded: all of them together, the newest first, and what is missing is told.
 func TestDiffsOfAPageAreBounded(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	spec := &Spec{Work: Work{Copies: Copies{diff: func(_ context.Context, _, to string, most int) (string, error) {
+	spec := &Spec{Work: Work{Copies: diffs(func(_, to string, most int) (string, error) {
 		asked++
 		if to == "gone" {
 			return "", errors.New("comparing: no such commit")
 		}
 		return strings.Repeat(strings.Repeat("y", 99)+"\n", most/100), nil
-	}}}, Output: Output{Redact: asItIs}}
+	})}, Output: Output{Redact: asItIs}}
 	var steps []step
 	for n := 1; n <= 40; n++ {
 		steps = append(steps, step{n, "a", "b"})

@@ -12,16 +12,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/secret"
 )
 
 // Secrets are the values of an environment that must never be printed or committed: our own, those of every agent, and
 // whatever else has the name of a secret and a value that no one would write by chance.
 func Secrets(env config.Environment, parent []string) []string {
-	secrets := env.Secrets()
-	for _, name := range agent.KeyNames() {
-		secrets = append(secrets, proc.Value(parent, name))
-	}
+	secrets := append(env.Secrets(), safetext.Map(agent.KeyNames(), func(name string) string { return proc.Value(parent, name) })...)
 	for _, entry := range parent {
 		name, value, _ := strings.Cut(entry, "=")
 		if proc.NamesSecret(name) && secret.Unguessable(value) {

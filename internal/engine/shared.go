@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -292,7 +291,7 @@ func digestOf(dir, name string) (string, error) {
 	if errors.Is(err, fs.SkipDir) {
 		err = nil
 	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), err
+	return fmt.Sprintf("sha256:%x", sum.Sum(nil)), err
 }
 
 // addEntry adds what is at a path from the top.

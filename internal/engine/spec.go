@@ -48,7 +48,7 @@ type Work struct {
 	// a run of a prompt: the claim is examined last, and an agent whose output no one sees speaks plain text
 	OfPrompt bool
 	Commits  loop.Tree // what each iteration's commit is made by
-	Copies   Copies    // what a reviewer looks at
+	Copies   Copies    // what a reviewer looks at; nil: no one looks
 	Base     string    // of a run whose commits are snapshots: the first of them
 }
 
@@ -88,7 +88,6 @@ type Identity struct {
 	Home   string     // HOME of children; empty keeps ours
 	Parent []string   // our environment, of which children get what is allowed
 	Keys   map[string]string
-	Host   string // of commit addresses: "github.com"
 }
 
 // Output is where the run tells what it does.
@@ -287,9 +286,9 @@ type Coder struct {
 }
 
 // Copies are what a reviewer looks at: a checkout of a commit, and what changed between two.
-type Copies struct {
-	Checkout func(ctx context.Context, commit string) (check.Checkout, error)
-	diff     func(ctx context.Context, from, to string, most int) (string, error)
+type Copies interface {
+	Review(ctx context.Context, commit string) (*git.Review, error)
+	Diff(ctx context.Context, from, to string, most int) (string, error)
 }
 
 // Goal is what "done" means for a run and who acts until it is. It is settled once, before the run begins.

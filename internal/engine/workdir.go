@@ -60,7 +60,7 @@ func (spec *Spec) agentDir() string {
 	return spec.workdir()
 }
 
-// agentCommand is a path of the working directory as git names it, from the top.
+// fromTop is a path of the working directory as git names it, from the top.
 func (spec *Spec) fromTop(name string) string {
 	return path.Join(spec.Settings.WorkingDirectory, filepath.ToSlash(name))
 }
@@ -111,7 +111,7 @@ func (spec *Spec) inBase(ctx context.Context, base string) error {
 	if spec.Settings.WorkingDirectory == "" || spec.Tree == nil {
 		return nil
 	}
-	name := path.Clean(spec.Settings.WorkingDirectory)
+	name := spec.fromTop("")
 	if _, err := spec.Tree.List(ctx, base+":"+name); err != nil && ctx.Err() == nil {
 		return invalid.Errorf(
 			"the setting workingDirectory is %q, which is not a directory of the base commit %.12s; name one by its path from "+
@@ -120,14 +120,6 @@ func (spec *Spec) inBase(ctx context.Context, base string) error {
 		)
 	}
 	return ctx.Err()
-}
-
-// topNames are the names at the top of what a commit shows of the working directory.
-func (spec *Spec) topNames(ctx context.Context, base string) ([]string, error) {
-	if spec.Settings.WorkingDirectory == "" {
-		return spec.Tree.List(ctx, base)
-	}
-	return spec.Tree.List(ctx, base+":"+path.Clean(spec.Settings.WorkingDirectory))
 }
 
 // agentCommand is a program of the settings as the agent's door takes it. A path is one from the top, where the

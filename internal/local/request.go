@@ -110,7 +110,7 @@ func (l *IssueRun) spec(
 	spec = &engine.Spec{
 		Work: engine.WorkOn(p.Tree, host), Place: p, Output: out,
 		Rules:    engine.Rules{Settings: set, PlanCommands: l.source.Plan.VerifyCommands, Wall: set.Timeout()},
-		Identity: engine.Identity{Parent: l.Parent, Keys: l.AgentKeys(), Host: host},
+		Identity: engine.Identity{Parent: l.Parent, Keys: l.AgentKeys()},
 	}
 	if spec.Environment, err = engine.Environment(ctx, p, set, known, l.Accept); err != nil {
 		return nil, err
