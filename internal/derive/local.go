@@ -101,10 +101,7 @@ func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, d
 			Workspace: engine.Directory(p.Dir), Logs: kept, LogsAs: planKept, AgreeToNone: p.AgreeToNone,
 		},
 		Identity: engine.Identity{Parent: p.Parent, Keys: p.AgentKeys()},
-		Output: engine.Output{
-			Console: safetext.Coloured(p.Out), Format: p.Redacted(p.Format), Redact: p.Redact, Clock: p.Clock, Log: p.Log,
-			Verbose: p.Explain,
-		},
+		Output:   p.Output(),
 	}}
 	done = run.Close
 	if _, err := files.Create(root, planKept+"/.gitignore", "*\n"); err != nil {

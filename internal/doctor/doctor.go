@@ -18,7 +18,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/git"
-	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
@@ -93,6 +92,7 @@ func led(found []agent.Found, look agent.Options) (out []GatewayState) {
 
 // Examine finds out everything.
 func (d *Doctor) Examine(ctx context.Context) Diagnosis {
+	d.Begin()
 	out := Diagnosis{Settings: []string{}, Gateway: []GatewayState{}, Problems: []string{},
 		RunChecks: RunChecks{Checks: []string{}, Detected: []string{}}}
 	version, err := git.Version(ctx, d.Parent)
@@ -107,8 +107,7 @@ func (d *Doctor) Examine(ctx context.Context) Diagnosis {
 	if err != nil {
 		out.Problems = problems(err)
 	}
-	keys := engine.AgentKeys(d.Parent, nil)
-	look := agent.Options{Dir: dir, Host: agent.Host{Parent: d.Parent, Keys: keys}}
+	look := agent.Options{Dir: dir, Host: agent.Host{Parent: d.Parent, Keys: d.AgentKeys()}}
 	out.Agents = agent.LookForAll(ctx, look)
 	out.Gateway = led(out.Agents, look)
 	if err == nil {
@@ -117,7 +116,7 @@ func (d *Doctor) Examine(ctx context.Context) Diagnosis {
 	out.Kept = keptFor(runtime.GOOS, d.Parent)
 	out.Todo = out.todo()
 	out.Ready = out.Todo == ""
-	out.redact(report.Redactor(engine.Secrets(d.Env, d.Parent)))
+	out.redact(d.Redact)
 	return out
 }
 
@@ -151,7 +150,7 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 	run := &engine.Run{Spec: &engine.Spec{
 		Work: engine.Work{OfPrompt: true}, Rules: engine.Rules{Settings: settings},
 		Place:    engine.Place{Workspace: engine.Directory(dir), Logs: filepath.Join(dir, ".ralph")},
-		Identity: engine.Identity{Parent: d.Parent, Keys: look.Keys},
+		Identity: engine.Identity{Parent: d.Parent, Keys: look.Keys}, Output: d.Output(),
 	}}
 	out.Sandbox = held(ctx, run)
 	c, reviewer, err := run.Agents()

@@ -71,8 +71,7 @@ func (t *Preview) ofTask(ctx context.Context) (string, error) {
 		return "", invalid.Mark(err)
 	}
 	l.bindPlan(ctx, wanted.ID, given.settings)
-	place, out := engine.Place{Workspace: tree, Tree: tree}, engine.Output{Clock: l.Clock, Log: l.Log, Redact: l.Redact}
-	spec, err := l.spec(ctx, wanted, given.settings, place, nil, out)
+	spec, err := l.spec(ctx, wanted, given.settings, engine.Place{Workspace: tree, Tree: tree}, nil, l.Output())
 	if err != nil {
 		return "", err
 	}
@@ -152,7 +151,7 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 		return "", err
 	}
 	return prompt.Verbatim{
-		Base: p.base, Writer: (&engine.Spec{Rules: engine.Rules{Settings: settings}}).PlainPrompt(nil),
+		Base: p.base, Writer: engine.Rules{Settings: settings}.PlainPrompt(nil),
 	}.For(
 		s, step,
 	)
