@@ -189,7 +189,7 @@ func (c *Cancel) signal(w atWork, pid int) error {
 
 // await waits until the directory is free.
 func (c *Cancel) await(ctx context.Context, w atWork, pid int) error {
-	begun, told := time.Now(), c.Now
+	begun, quiet := time.Now(), !c.Now
 	for {
 		owner, err := w.owner()
 		if err != nil || owner.PID != pid || !owner.Alive {
@@ -198,8 +198,8 @@ func (c *Cancel) await(ctx context.Context, w atWork, pid int) error {
 		switch past := time.Since(begun); {
 		case past > cancelWait:
 			return fmt.Errorf("process %d is still at work after %s: ralph cancel --now stops it at once", pid, safetext.Duration(cancelWait))
-		case past > cancelQuiet && !told:
-			told = true
+		case past > cancelQuiet && quiet:
+			quiet = false
 			c.Log("…still finishing its step; --now stops it at once")
 		}
 		if engine.Wait(ctx, cancelLook); ctx.Err() != nil {

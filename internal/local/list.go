@@ -37,8 +37,6 @@ type List struct {
 	Lanes func(task.Task, *loop.StepTracker) Lane
 
 	asking sync.Mutex // a question at a time
-
-	ids []string
 }
 
 // Run takes every task to its outcome, and reports them together. The result is that of the list: done when every task
@@ -79,14 +77,9 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 	if ctx.Err() != nil && result.Left > 0 && (result.Outcome == loop.Done || result.Outcome == loop.Capped) {
 		result.Outcome = loop.Interrupted // between two tasks
 	}
-	done := map[string]loop.State{}
-	for _, e := range result.Entries {
-		if e.Outcome == loop.Done {
-			done[e.Task.ID] = e.State
-		}
-	}
-	if over && len(done) > 0 {
-		result.All, err = l.whole(ctx, hard, at, done)
+	isDone := func(e Entry) bool { return e.Outcome == loop.Done }
+	if over && slices.ContainsFunc(result.Entries, isDone) {
+		result.All, err = l.whole(ctx, hard, at, result.Entries)
 		if result.All.Outcome != loop.Done && (result.Outcome == loop.Done || result.Outcome == loop.Capped) {
 			result.Outcome = result.All.Outcome
 		}
@@ -99,10 +92,10 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 func (l *List) begin(ctx context.Context, dir, whole string, tasks []task.Task) (err error) {
 	l.listed = map[string]task.Task{}
 	for _, t := range tasks {
-		l.ids, l.listed[t.ID] = append(l.ids, t.ID), t
+		l.listed[t.ID] = t
 	}
 	branch := "ralph/" + whole
-	if slices.Contains(l.ids, whole) {
+	if _, taken := l.listed[whole]; taken {
 		return invalid.Errorf(
 			"the task %s has the name that the branch for all tasks of %s has, %s: give the task another id", whole, dir, branch,
 		)
@@ -124,17 +117,17 @@ func (l *List) begin(ctx context.Context, dir, whole string, tasks []task.Task) 
 }
 
 // whole makes the branch that holds all that is done, and judges it.
-func (l *List) whole(ctx, hard context.Context, at session.Checkout, done map[string]loop.State) (*All, error) {
-	one, from := l.IssueRun, *l.listStart
+func (l *List) whole(ctx, hard context.Context, at session.Checkout, entries []Entry) (*All, error) {
+	one, from, done := l.IssueRun, *l.listStart, map[string]loop.State{}
 	all := &All{Branch: "ralph/" + at.Task}
 	t := task.Task{
 		ID: at.Task, Title: "All that is done of " + strings.TrimPrefix(at.Task, "all-"),
 		Completion: &task.Completion{Outcome: "all tasks are done, together"},
 	}
-	for _, id := range l.ids {
-		if _, ok := done[id]; ok {
-			t.Dependencies = append(t.Dependencies, id)
-			t.Completion.Acceptance = append(t.Completion.Acceptance, id+" is done")
+	for _, e := range entries {
+		if e.Outcome == loop.Done {
+			done[e.Task.ID], t.Dependencies = e.State, append(t.Dependencies, e.Task.ID)
+			t.Completion.Acceptance = append(t.Completion.Acceptance, e.Task.ID+" is done")
 		}
 	}
 	all.Tasks = t.Dependencies
@@ -250,7 +243,8 @@ func (l *List) clearUp(id string) {
 func (l *List) entry(ctx, hard context.Context, e Entry) Entry {
 	one, over := l.IssueRun, func() {}
 	if l.Parallel > 1 {
-		steps := loop.StepsOf(ctx).Child(e.Task.ID)
+		steps, ended := loop.StepsOf(ctx).Child(e.Task.ID)
+		defer ended()
 		ctx, hard = loop.WithStepTracker(ctx, steps), loop.WithStepTracker(hard, steps)
 		over = l.lane(&one, e.Task, steps)
 	}
@@ -338,14 +332,14 @@ func (l *List) runAll(ctx, hard context.Context, tasks []task.Task) (entries []E
 	for i, t := range tasks {
 		o.left = append(o.left, Entry{N: i + 1, Task: t})
 	}
-	told := make(chan Entry)
+	ended := make(chan Entry)
 	for {
-		for o.running < max(l.Parallel, 1) && o.beginNext(ctx, hard, told) {
+		for o.running < max(l.Parallel, 1) && o.beginNext(ctx, hard, ended) {
 		}
 		if o.running == 0 {
 			break
 		}
-		e := <-told
+		e := <-ended
 		o.running--
 		o.end(ctx, e)
 	}
@@ -354,7 +348,7 @@ func (l *List) runAll(ctx, hard context.Context, tasks []task.Task) (entries []E
 }
 
 // beginNext begins the first task that waits for no other one, or settles it without a run. It is false without one.
-func (o *listOrder) beginNext(ctx, hard context.Context, told chan<- Entry) bool {
+func (o *listOrder) beginNext(ctx, hard context.Context, ended chan<- Entry) bool {
 	if o.over {
 		return false
 	}
@@ -369,14 +363,15 @@ func (o *listOrder) beginNext(ctx, hard context.Context, told chan<- Entry) bool
 		return true
 	}
 	o.running++
-	go func() { told <- o.entry(ctx, hard, e) }()
+	go func() { ended <- o.entry(ctx, hard, e) }()
 	return true
 }
 
 // waitsForNone reports whether no task that this one depends on is still to come or runs.
 func (o *listOrder) waitsForNone(t task.Task) bool {
 	return !slices.ContainsFunc(t.Dependencies, func(id string) bool {
-		return slices.Contains(o.ids, id) && !slices.ContainsFunc(o.ended, func(e Entry) bool { return e.Task.ID == id })
+		_, listed := o.listed[id]
+		return listed && !slices.ContainsFunc(o.ended, func(e Entry) bool { return e.Task.ID == id })
 	})
 }
 

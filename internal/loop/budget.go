@@ -49,11 +49,6 @@ func (l Limits) Left(s State) (left Left, why string) {
 	return left, ""
 }
 
-func (l Limits) usedUp(s State) bool {
-	_, why := l.Left(s)
-	return why != ""
-}
-
 // Warning names the first limit of which 80% are used, and how much of it; empty if all have more left.
 func (l Limits) Warning(s State) string {
 	run, issue := s.Spent(), s.OnIssue().CostUSD

@@ -408,7 +408,7 @@ func (s *fold) beginTurn(r Record) {
 			s.DoneAt = last.N
 		}
 	}
-	s.Turning = &Turning{Iteration: r.Iteration, Mode: r.Mode, Role: orCoder(r.Role), Story: r.Story, Tier: r.Tier,
+	s.Turning = &Turning{Iteration: r.Iteration, Mode: r.Mode, Role: cmp.Or(r.Role, task.Coder), Story: r.Story, Tier: r.Tier,
 		At: r.At}
 	s.Pause = nil
 	s.readHints(0, r.Iteration)

@@ -28,6 +28,9 @@ type Iteration struct {
 	unable   bool          // the agent did nothing in its turn
 }
 
+// Shifted reports whether the prompt of the turn asked for another approach.
+func (it Iteration) Shifted() bool { return it.Tier == Shift || it.Tier == Expand }
+
 // Window is how many iterations keep their outputs.
 const Window = 3
 

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -50,7 +51,7 @@ func Next(s State, limits Limits, now time.Time) Step {
 func (s State) next(limits Limits, now time.Time) Step {
 	last := s.Last()
 	if last != nil && s.Turning == nil {
-		switch {
+		switch _, spent := limits.Left(s); {
 		case last.Commit == nil:
 			return Step{Do: MakeCommit, Iteration: last.N, Mode: last.Mode}
 		case s.PlanDue:
@@ -63,7 +64,7 @@ func (s State) next(limits Limits, now time.Time) Step {
 			if step := s.again(limits, now); step.Do != TakeTurn {
 				return step
 			}
-		case s.FailInRow > 0 && !limits.usedUp(s):
+		case s.FailInRow > 0 && spent == "":
 			if step := retry(s, limits, now); step.Do != TakeTurn {
 				return step
 			}
@@ -89,7 +90,7 @@ func (s State) nextTurn(limits Limits, now time.Time) Step {
 	mode, story, spent := s.nextStory()
 	tier, why := Moving, ""
 	if s.Turning != nil {
-		role, tier = orCoder(s.Turning.Role), s.Turning.Tier
+		role, tier = cmp.Or(s.Turning.Role, task.Coder), s.Turning.Tier
 	} else if !limits.NoStuckDetection {
 		tier, why = s.ladder()
 	}
@@ -104,7 +105,7 @@ func (s State) nextTurn(limits Limits, now time.Time) Step {
 		return Step{Do: Stop, Outcome: Stuck, Reason: spent}
 	case overspent != "":
 		return Step{Do: Stop, Outcome: Budget, Reason: overspent}
-	case !limits.Deadline.IsZero() && !now.Before(limits.Deadline):
+	case limits.over(now):
 		return Step{Do: Stop, Outcome: Timeout, Reason: fmt.Sprintf("the run's time limit of %s is over", safetext.Duration(limits.Wall))}
 	case s.MaxIterations > 0 && n > s.MaxIterations:
 		return Step{Do: Stop, Outcome: Capped, Reason: s.capReason(n - 1)}

@@ -188,11 +188,16 @@ func (t *StepTracker) check(name string) *CheckStep {
 	return &t.checks[i]
 }
 
-// Child is a tracker of one of several runs at once: its steps are this one's, too, behind the run's name.
-func (t *StepTracker) Child(name string) (child *StepTracker) {
+// Child is a tracker of one of several runs at once: its steps are this one's, too, behind the run's name, until end is
+// called.
+func (t *StepTracker) Child(name string) (child *StepTracker, end func()) {
 	t.change(func(t *StepTracker) {
 		child = &StepTracker{Clock: t.Clock, name: name}
 		t.children = append(t.children, child)
 	})
-	return child
+	return child, func() {
+		t.change(func(t *StepTracker) {
+			t.children = slices.DeleteFunc(t.children, func(c *StepTracker) bool { return c == child })
+		})
+	}
 }

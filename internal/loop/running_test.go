@@ -35,11 +35,18 @@ func TestStepTracker(t *testing.T) {
 		expect(RunningStep{Name: "bounded", Began: noon, Deadline: noon.Add(time.Second)}, true)
 		end()
 	}
+	var ends []func()
 	for _, run := range []string{"a", "b"} { // of two at once
-		defer BeginStep(WithStepTracker(bounded, tracker.Child(run)), "turn", 0)()
+		child, over := tracker.Child(run)
+		BeginStep(WithStepTracker(bounded, child), "turn", 0)
+		ends = append(ends, over)
 	}
 	expect(RunningStep{Name: "a: turn, and 1 more", Began: noon, Deadline: noon.Add(time.Second)}, true)
 	end := BeginStep(bounded, "short", time.Millisecond)
 	expect(RunningStep{Name: "short, and 2 more", Began: noon, Deadline: noon.Add(time.Second)}, true)
 	end()
+	for _, end := range ends { // whatever steps it was at
+		end()
+	}
+	expect(RunningStep{}, false)
 }

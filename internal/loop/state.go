@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -343,7 +344,7 @@ func (s State) HeadTree() string { return s.tree }
 // Promise is what a role's criteria ask it to promise; empty when they name nothing but what any claim of the role
 // stands for.
 func (s State) Promise(r task.Role) string {
-	r = orCoder(r)
+	r = cmp.Or(r, task.Coder)
 	of := s.Start.Completion.For(r)
 	if of == nil || strings.EqualFold(strings.TrimSpace(of.Promise), r.Promise()) {
 		return ""
@@ -370,7 +371,7 @@ func (s State) Unread() bool {
 // promises, nil for those that count without criteria. completion is the setting completionResponse. Where the role's
 // criteria name a promise, only that does.
 func (s State) Claims(r task.Role, completion string) (response string, promises []string) {
-	r = orCoder(r)
+	r = cmp.Or(r, task.Coder)
 	switch promise := s.Promise(r); {
 	case promise != "":
 		return "", []string{promise}
@@ -498,14 +499,6 @@ func (s State) ReviewCost() float64 {
 
 // maxEmpty is how many turns in a row may say and change nothing before one counts.
 const maxEmpty = 3
-
-// orCoder is the role of a record that names none: of a run without roles.
-func orCoder(r task.Role) task.Role {
-	if r == "" {
-		return task.Coder
-	}
-	return r
-}
 
 // TakenHint is a hint that a run has taken in.
 type TakenHint struct {

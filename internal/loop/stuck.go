@@ -30,6 +30,9 @@ type Repetition struct {
 	since   int      // index of the first iteration after the run had become stuck
 }
 
+// Stuck reports whether the run repeats it so often that it is stuck.
+func (spin Repetition) Stuck() bool { return spin.Count >= spinsAt }
+
 // Told is what is repeated, how often, and how it measured, in words.
 func (spin Repetition) Told() string {
 	said := fmt.Sprintf("%s %d times in a row", spin.What, spin.Count)
@@ -58,11 +61,11 @@ func (s State) Spins() Repetition {
 	a := look(its)
 	worst := a.sameFailure()
 	for _, other := range []Repetition{a.sameTree(), a.inTurn()} {
-		if other.Count >= spinsAt && other.Count > worst.Count {
+		if other.Stuck() && other.Count > worst.Count {
 			worst = other
 		}
 	}
-	if worst.Count < spinsAt {
+	if !worst.Stuck() {
 		if slow := a.standing(); slow.Count > 0 {
 			worst = slow
 		}
@@ -80,7 +83,7 @@ func (s State) Shifts() int { return shifts(s.Iterations) }
 func shifts(its []*Iteration) int {
 	n := 0
 	for _, it := range its {
-		if it.Judged && (it.Tier == Shift || it.Tier == Expand) {
+		if it.Judged && it.Shifted() {
 			n++
 		}
 	}
@@ -189,7 +192,7 @@ func (a attempts) standing() Repetition {
 // and after that to the end.
 func (s State) ladder() (Tier, string) {
 	spin := s.Spins()
-	if spin.Count < spinsAt {
+	if !spin.Stuck() {
 		return Moving, ""
 	}
 	tried := shifts(s.Iterations[min(spin.since, len(s.Iterations)):])
@@ -226,7 +229,7 @@ type attempts struct {
 // look goes through iterations once, oldest first.
 func look(its []*Iteration) attempts {
 	a := attempts{its: its, key: make([]string, len(its)), fresh: make([]bool, len(its)), moved: make([]bool, len(its))}
-	known, checks := map[string]*failureHistory{}, map[string]*failureHistory{}
+	known, checks := histories{}, histories{}
 	for i, it := range its {
 		o := it.Obstacle()
 		if o == nil || o.Hash == "" || o.OfBase() && o.Concerns[0].Name != ConcernName(o.Check) { // no one has to fix that yet
@@ -237,26 +240,22 @@ func look(its []*Iteration) attempts {
 			key = o.Measure.Kind
 		}
 		a.key[i] = key
-		c := known[key]
-		if c == nil {
-			c = &failureHistory{quantities: map[string]*quantity{}}
-			known[key] = c
-			a.fresh[i] = true
-		}
-		if o.Measure != nil && c.take(*o.Measure, its, i) {
-			a.fresh[i] = true
-		}
-		of := checks[o.Check]
-		if of == nil {
-			of = &failureHistory{quantities: map[string]*quantity{}}
-			checks[o.Check] = of
-			a.moved[i] = true
-		}
-		if o.Check == ReviewCheck || o.Role.ReadOnly() || o.Measure != nil && of.take(*o.Measure, its, i) {
-			a.moved[i] = true
-		}
+		a.fresh[i] = known.take(key, o.Measure, its, i)
+		a.moved[i] = o.Check == ReviewCheck || o.Role.ReadOnly() || checks.take(o.Check, o.Measure, its, i)
 	}
 	return a
+}
+
+// histories are those of failures, by what they are known again by.
+type histories map[string]*failureHistory
+
+// take adds the measure of iteration i, nil for none, and reports whether it is the first of its failure or the best.
+func (h histories) take(key string, m *Measure, its []*Iteration, i int) bool {
+	_, known := h[key]
+	if !known {
+		h[key] = &failureHistory{quantities: map[string]*quantity{}}
+	}
+	return m != nil && h[key].take(*m, its, i) || !known
 }
 
 // failureHistory is how one failure has measured up to now.

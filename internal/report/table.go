@@ -178,7 +178,7 @@ func (w Words) attempts(judged []*loop.Iteration) string {
 		if f := it.Failure(); f != nil {
 			gate, hash = w.Text(f.Check, 60), cmp.Or(w.Text(f.Hash, 16), "-")
 		}
-		return []string{fmt.Sprint(it.N), gate, hash, wording.Yes(wording.Shifted(it))}
+		return []string{fmt.Sprint(it.N), gate, hash, wording.Yes(it.Shifted())}
 	})
 	return table("| # | Gate | Error Hash | Strategy Shift |\n|---|------|------------|----------------|\n", rows, len(rows))
 }

@@ -73,7 +73,7 @@ func standing(it *loop.Iteration) string {
 // line is an iteration in one line.
 func (v view) line(it *loop.Iteration) line {
 	mood, what := standing(it), v.InPlain().Who(it.Story, it.Role, it.Mode)
-	if wording.Shifted(it) {
+	if it.Shifted() {
 		what = wording.JoinedBy(", ", what, "after a strategy shift")
 	}
 	result := strings.TrimSpace(signs.Replace(v.InPlain().Result(it)))

@@ -175,7 +175,7 @@ func NewRunStatus(v report.View, lock Lock) RunStatus {
 	if rules := s.Rules(); s.Plan != nil && !rules.SkipReview {
 		out.ReviewCap = rules.ReviewCap
 	}
-	if spin := s.Spins(); spin.Count >= wording.StuckAt {
+	if spin := s.Spins(); spin.Stuck() {
 		out.Repeats = v.Redacted(spin.What)
 	}
 	if it := v.State.LastJudged(); it != nil {

@@ -13,9 +13,6 @@ import (
 // IsReview says whose word a verdict is: of a role that reads and judges, or of anything else.
 func IsReview(c loop.Verdict) bool { return c.Check == loop.ReviewCheck || c.Role.ReadOnly() }
 
-// Shifted reports whether the prompt of the turn asked for another approach.
-func Shifted(it *loop.Iteration) bool { return it.Tier == loop.Shift || it.Tier == loop.Expand }
-
 // Handed is what an iteration made of its story, in a sign and words; "" when nothing.
 func Handed(it *loop.Iteration) string {
 	if it.Commit == nil || it.Commit.Plan == nil {
@@ -36,13 +33,10 @@ func Handed(it *loop.Iteration) string {
 	return ""
 }
 
-// StuckAt is how many equal failures in a row make a run stuck.
-const StuckAt = 3
-
 // Stuck is the line that says what the run repeated and how often, and whether the strategy shifts changed nothing.
 func Stuck(s loop.State) string {
 	spin := s.Spins()
-	if spin.Count < StuckAt {
+	if !spin.Stuck() {
 		return "No"
 	}
 	said := fmt.Sprintf("same error %dx", spin.Count)
@@ -56,7 +50,7 @@ func Stuck(s loop.State) string {
 		said += ", " + spin.Numbers
 	}
 	for _, it := range s.Iterations[max(0, len(s.Iterations)-spin.Over):] {
-		if it.Judged && Shifted(it) {
+		if it.Judged && it.Shifted() {
 			said += ", strategy shift failed"
 			break
 		}
