@@ -42,7 +42,7 @@ func (run *Run) Agents() (Coder, *agent.Options, error) {
 	if set.StreamAgentOutput {
 		options.Console = run.Console
 	}
-	coder, _, err := run.withGateway(options, &run.told)
+	coder, _, err := run.withGateway(options, &run.logged)
 	c := Coder{coder, run}
 	if err != nil {
 		return c, nil, err
@@ -59,7 +59,7 @@ func (run *Run) Agents() (Coder, *agent.Options, error) {
 		set.ReviewIdleTimeout()
 	options.AgentSettings, options.Text = false, false
 	options = run.warned(options, "review") // after 3 of 5 minutes
-	if options, _, err = run.withGateway(options, &run.told); err == nil {
+	if options, _, err = run.withGateway(options, &run.logged); err == nil {
 		_, err = agent.New(options)
 	}
 	return c, &options, err

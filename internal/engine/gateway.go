@@ -18,13 +18,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // modelGateway carries turns to their models. The keys are in this process alone.
 type modelGateway struct {
 	log  func(format string, args ...any)
 	set  config.Settings
-	told *sync.Map // what the log has said once
+	once *sync.Map // what the log has said
 }
 
 // pricesOf are those of the settings, before the list that ralph brings along.
@@ -55,7 +56,7 @@ func (g modelGateway) Prices(model string) bool {
 // Open implements agent.Gateway.
 func (g modelGateway) Open(routes []agent.Route, left loop.Left) (agent.TurnGateway, error) {
 	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Log: g.log, Prices: pricesOf(g.set),
-		Through: g.set.GatewayThrough, Told: g.told,
+		Through: g.set.GatewayThrough, Told: g.once,
 		Limit: gateway.Limit{Dollars: left.CostUSD, Tokens: left.Tokens, Setting: left.Setting()}}
 	for _, r := range routes {
 		base, err := url.Parse(r.Base)
@@ -74,9 +75,7 @@ func (g modelGateway) Open(routes []agent.Route, left loop.Left) (agent.TurnGate
 			name, value, _ := strings.Cut(line, ":")
 			up.Extra.Add(strings.TrimSpace(name), strings.TrimSpace(value))
 		}
-		for _, format := range r.Formats {
-			up.Protocols = append(up.Protocols, gateway.Protocol(format))
-		}
+		up.Protocols = safetext.Map(r.Formats, func(format string) gateway.Protocol { return gateway.Protocol(format) })
 		o.Upstreams[r.Name] = up
 	}
 	return gateway.Open(o)
@@ -85,7 +84,7 @@ func (g modelGateway) Open(routes []agent.Route, left loop.Left) (agent.TurnGate
 // withGateway lets a gateway carry an agent's turns, as far as the setting gateway says so and the agent can be led
 // there. Another agent gets its key if the setting is off or the setting environment names it. The error is a mistake
 // in the settings. says is for the log; empty: no line.
-func (spec *Spec) withGateway(o agent.Options, told *sync.Map) (out agent.Options, says string, err error) {
+func (spec *Spec) withGateway(o agent.Options, once *sync.Map) (out agent.Options, says string, err error) {
 	c, name := agent.CheckGateway(o), filepath.Base(o.Command)
 	if c.Unnamed != "" {
 		o.Keys = nil
@@ -97,7 +96,7 @@ func (spec *Spec) withGateway(o agent.Options, told *sync.Map) (out agent.Option
 	}
 	asked := mode == config.GatewayRequire
 	if c.Why == "" && (asked || !c.Unsure) {
-		o.Gateway = modelGateway{spec.Log, spec.Settings, told}
+		o.Gateway = modelGateway{spec.Log, spec.Settings, once}
 		return o, "", nil
 	}
 	if c.Unsure && c.Credential == "" { // there is nothing to be kept
@@ -135,11 +134,11 @@ func (spec *Spec) withGateway(o agent.Options, told *sync.Map) (out agent.Option
 
 // logGateway says once of each agent that it has its credential, or does not get it.
 func (run *Run) logGateway(agents ...agent.Options) {
-	told := map[string]bool{}
+	logged := map[string]bool{}
 	for _, o := range agents {
 		o.Keys = run.Keys // also those that it was not given
-		if _, says, _ := run.withGateway(o, &run.told); says != "" && !told[says] {
-			told[says] = true
+		if _, says, _ := run.withGateway(o, &run.logged); says != "" && !logged[says] {
+			logged[says] = true
 			run.Log("gateway: %s", says)
 		}
 	}

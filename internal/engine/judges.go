@@ -148,7 +148,7 @@ func (run *Run) asker() check.Asker {
 			Rights: agent.Rights{ReadOnly: true, NoTools: true}, Answer: agent.Answer{Schema: check.SemanticSchema},
 			LogFile: filepath.Join(run.Dir, "semantic.log"),
 		}
-		o, _, err := run.withGateway(o, &run.told)
+		o, _, err := run.withGateway(o, &run.logged)
 		if err != nil {
 			return loop.Turn{}, err
 		}

@@ -18,8 +18,8 @@ const countdown = 5 * time.Minute
 // meanwhile continues at once when it wakes. A clock that is set back ends it, so that the caller decides again.
 func (spec *Spec) sleep(ctx context.Context, pause loop.Pause) {
 	spec.Log("waiting until %s: %s", pause.Until.Local().Format("2006-01-02 15:04:05 MST"), pause.Reason)
-	told := spec.Clock()
-	most := pause.Until.Sub(told)
+	logged := spec.Clock()
+	most := pause.Until.Sub(logged)
 	if most > time.Second {
 		proc.FreeMemory()
 	}
@@ -30,8 +30,8 @@ func (spec *Spec) sleep(ctx context.Context, pause loop.Pause) {
 			return
 		}
 		spec.showCountdown(fmt.Sprintf("⏳ %s to go", safetext.Duration(left)))
-		if spec.Live == nil && spec.Clock().Sub(told) >= countdown {
-			told = spec.Clock()
+		if spec.Live == nil && spec.Clock().Sub(logged) >= countdown {
+			logged = spec.Clock()
 			spec.Log("waiting, %s to go", safetext.Duration(left))
 		}
 		Wait(ctx, min(left, time.Second))

@@ -275,7 +275,7 @@ type Run struct {
 	budget  *Budget      // what its turns are paid from, once it is driven
 	boxes   sandboxes    // what agents and checks are kept in
 	leftOut []string     // the checks that are skipped, since their tool is missing
-	told    sync.Map     // what the log has said once of the requests to models
+	logged  sync.Map     // what the log has said once of the requests to models
 }
 
 // Coder is the agent as the loop sees it. Each turn is a new process, with its prompt and its output in files of their
