@@ -233,7 +233,7 @@ func (v advice) moreBudget() string {
 // howToAccept says how a person answers, on GitHub or at a terminal.
 func (v advice) howToAccept(list []loop.Concern) string {
 	names := v.namesTyped(list)
-	accepts, again, sends := "accepts "+these(list)+", and the run resumes without another turn", "continue <what to change>",
+	accepts, again, sends := "accepts "+safetext.ItThem(len(list))+", and the run resumes without another turn", "continue <what to change>",
 		"sends the work back"
 	all := "all"
 	if i := slices.IndexFunc(list, loop.Concern.AsItIs); i >= 0 {
@@ -263,22 +263,7 @@ func (w Words) acceptWords(list []loop.Concern) string {
 
 // namesTyped are the names of findings as someone can paste them.
 func (w Words) namesTyped(list []loop.Concern) []string {
-	return safetext.Map(list[:min(len(list), mostNames)], func(c loop.Concern) string { return nameTyped(w.Clean(c.Name)) })
-}
-
-func these(list []loop.Concern) string {
-	if len(list) == 1 {
-		return "it"
-	}
-	return "them"
-}
-
-// nameTyped is a name as someone can paste it into a comment or a shell.
-func nameTyped(name string) string {
-	if wording.SafeWord.MatchString(name) {
-		return name
-	}
-	return wording.ShellWord(name)
+	return safetext.Map(list[:min(len(list), mostNames)], func(c loop.Concern) string { return wording.ShellWord(w.Clean(c.Name)) })
 }
 
 // pushBack says how commits of someone who has taken over get into the pull request.

@@ -104,10 +104,7 @@ func Verifications(s loop.State) (list []Verified) {
 			if !c.Verification || c.Later {
 				continue
 			}
-			by := c.Role
-			if by == "" {
-				by = it.Role
-			}
+			by := cmp.Or(c.Role, it.Role)
 			reason := cmp.Or(c.Skipped, c.Reason)
 			list = append(list, Verified{
 				Iteration: it.N, Role: by, PromiseFound: promised(s.Iterations[:i+1], by, reason),

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,11 +76,7 @@ func (v page) links(p *wording.Markdown) {
 // comment which was there is edited into it. When the agent asks, it says how to answer, which may be done on the issue
 // as well. Below the line are the hints that were not read or not done.
 func IssueLine(v View) string {
-	where := v.pull()
-	if where == "" {
-		where = "the pull request"
-	}
-	asks := ""
+	asks, where := "", cmp.Or(v.pull(), "the pull request")
 	if e := v.State.End; e != nil && e.Outcome == loop.Waiting && v.State.Waits {
 		_, next := advice{v}.whatNow()
 		asks = " " + safetext.UpperFirst(next)

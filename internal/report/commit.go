@@ -159,12 +159,12 @@ func trailersOf(s loop.State, it loop.Iteration) [][2]string {
 		{"Ralph-Iteration", fmt.Sprint(it.N)},
 	}
 	// what they had made was not pushed, and is in this commit
-	for i := len(s.Iterations) - 1; i >= 0; i-- {
-		if c := s.Iterations[i].Commit; s.Iterations[i].N < it.N {
+	for _, before := range slices.Backward(s.Iterations) {
+		if c := before.Commit; before.N < it.N {
 			if c == nil || c.Declined == "" {
 				break
 			}
-			trailers = append(trailers, [2]string{"Ralph-Iteration", fmt.Sprint(s.Iterations[i].N)})
+			trailers = append(trailers, [2]string{"Ralph-Iteration", fmt.Sprint(before.N)})
 		}
 	}
 	if it.Mode != "" {

@@ -53,11 +53,6 @@ func waitsToAccept(s loop.State, kind loop.ConcernKind) bool {
 // stoppedShort reports whether a limit ended the run, so that there is a failure report.
 func stoppedShort(s loop.State) bool { return s.End != nil && s.End.Outcome.Limited() }
 
-// isCommand reports whether a check is one of the commands that the repository has.
-func isCommand(s loop.State, check string) bool {
-	return slices.Contains(s.Start.Checks, check)
-}
-
 // newestReview is the newest verdict that an agent gave who only read, with its iteration.
 func newestReview(s loop.State) (*loop.Iteration, *loop.Verdict) {
 	for _, it := range slices.Backward(s.Iterations) {
@@ -103,9 +98,7 @@ type ranked struct {
 // those that no record names.
 func rankedFiles(s loop.State) (list []ranked, hidden int) {
 	files, hidden := changedFiles(s)
-	for _, f := range files {
-		list = append(list, ranked{f, wording.RiskOf(f.Path)})
-	}
+	list = safetext.Map(files, func(f loop.FileChange) ranked { return ranked{f, wording.RiskOf(f.Path)} })
 	slices.SortStableFunc(list, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(a.risk, b.risk), cmp.Compare(b.Added+b.Deleted, a.Added+a.Deleted),
 			strings.Compare(a.Path, b.Path))

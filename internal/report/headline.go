@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -220,7 +221,7 @@ func (v View) proof() string {
 		case !c.Pass || c.Skipped != "":
 		case c.Check == loop.ReviewCheck:
 			reviewed = len(c.Concerns) == 0 // otherwise a person accepts a missing review
-		case isCommand(v.State, c.Check):
+		case slices.Contains(v.State.Start.Checks, c.Check):
 			commands = append(commands, v.Code(c.Check, 60))
 		}
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,9 +93,8 @@ func isTest(c loop.Verdict) bool { return !wording.IsReview(c) }
 // verbatim is the newest kept output of the checks that match, fenced: the failing ones of an attempt if any failed,
 // else all.
 func (w Words) verbatim(s loop.State, match func(loop.Verdict) bool) string {
-	its := s.Iterations
-	for i := len(its) - 1; i >= 0; i-- {
-		if out := outputs(its[i].Verdicts, match); out != "" {
+	for _, it := range slices.Backward(s.Iterations) {
+		if out := outputs(it.Verdicts, match); out != "" {
 			return w.verbatimFence(out)
 		}
 	}
@@ -103,19 +103,11 @@ func (w Words) verbatim(s loop.State, match func(loop.Verdict) bool) string {
 
 // outputs joins what the matching checks put out; a single output stands alone, several are named.
 func outputs(verdicts []loop.Verdict, match func(loop.Verdict) bool) string {
-	var passed, failed []loop.Verdict
-	for _, c := range verdicts {
-		switch {
-		case !match(c) || c.Skipped != "" || c.Output == "" && c.Reason == "":
-		case c.Pass:
-			passed = append(passed, c)
-		default:
-			failed = append(failed, c)
-		}
-	}
-	shown := failed
-	if len(shown) == 0 {
-		shown = passed
+	shown := slices.DeleteFunc(slices.Clone(verdicts), func(c loop.Verdict) bool {
+		return !match(c) || c.Skipped != "" || c.Output == "" && c.Reason == ""
+	})
+	if slices.ContainsFunc(shown, func(c loop.Verdict) bool { return !c.Pass }) {
+		shown = slices.DeleteFunc(shown, func(c loop.Verdict) bool { return c.Pass })
 	}
 	var b strings.Builder
 	for _, c := range shown {

@@ -141,12 +141,8 @@ func (w Words) html(s string, most int) string {
 	return html.EscapeString(safetext.Shorten(safetext.OneLine(w.Clean(s)), most))
 }
 
-func (w Words) OwnPhrase() string {
-	if w.Phrase == "" {
-		return "/ralph"
-	}
-	return w.Phrase
-}
+// OwnPhrase is what a command begins with.
+func (w Words) OwnPhrase() string { return cmp.Or(w.Phrase, "/ralph") }
 
 // Command shows one of ralph's own commands, to be copied.
 func (w Words) Command(words string) string { return w.shown(w.OwnPhrase() + " " + words) }

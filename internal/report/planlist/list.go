@@ -37,10 +37,7 @@ func listStory(v report.View, st plan.Story) string {
 	}
 	b.WriteString("- [ ] **" + listID(v, st.ID) + ":** " + title)
 	if len(st.DependsOn) > 0 {
-		var ids []string
-		for _, id := range st.DependsOn {
-			ids = append(ids, listID(v, id))
-		}
+		ids := safetext.Map(st.DependsOn, func(id string) string { return listID(v, id) })
 		b.WriteString(" (needs " + strings.Join(ids, ", ") + ")")
 	}
 	b.WriteString("\n")

@@ -26,11 +26,7 @@ func Within(output string, most int) string { return WithinAt(output, most, nil)
 func WithinAt(output string, most int, places []string) string {
 	lines := strings.Split(strings.Trim(output, "\n"), "\n")
 	if len(lines) <= most || most < 1 {
-		all := make([]bool, len(lines))
-		for i := range all {
-			all[i] = true
-		}
-		return withGaps(lines, all)
+		return withGaps(lines, slices.Repeat([]bool{true}, len(lines)))
 	}
 	k := kept{keep: make([]bool, len(lines)), most: most}
 	k.around(lines, func(line string) bool {

@@ -2,6 +2,7 @@ package wording
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/regex"
@@ -61,7 +62,7 @@ const MaxURL = 500
 
 // Link is a Markdown link with a text of ours, or the text alone when the address is not a plain one.
 func Link(text, url string) string {
-	if len(url) > MaxURL || !plainURL.MatchString(url) {
+	if Linkable(url) == "" {
 		return text
 	}
 	return "[" + text + "](" + url + ")"
@@ -102,13 +103,7 @@ func Sentence(s string) string {
 func Brief(s string, most int) string { return safetext.Shorten(safetext.OneLine(s), most) }
 
 func JoinedBy(sep string, parts ...string) string {
-	var there []string
-	for _, p := range parts {
-		if p != "" {
-			there = append(there, p)
-		}
-	}
-	return strings.Join(there, sep)
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" }), sep)
 }
 
 func Yes(so bool) string {
