@@ -27,28 +27,15 @@ func (r Role) ReadOnly() bool { return r == Reviewer || r == QA }
 
 // Promise is what a role prints in <promise> when no criteria say otherwise.
 func (r Role) Promise() string {
-	switch r {
-	case Coder:
-		return "IMPLEMENTATION_COMPLETE"
-	case Tester:
-		return "TESTS_PASSED"
-	case Reviewer:
-		return "REVIEW_PASSED"
-	case QA:
-		return "QA_PASSED"
-	}
-	return "STAGE_COMPLETE"
+	return cmp.Or(promises[r], "STAGE_COMPLETE")
 }
+
+var promises = map[Role]string{Coder: "IMPLEMENTATION_COMPLETE", Tester: "TESTS_PASSED", Reviewer: "REVIEW_PASSED",
+	QA: "QA_PASSED"}
 
 // Cap is how many turns a role may take in a run whose roles are named, when nothing says otherwise.
 func (r Role) Cap() int {
-	switch r {
-	case Coder:
-		return 15
-	case Tester:
-		return 10
-	}
-	return 5
+	return cmp.Or(map[Role]int{Coder: 15, Tester: 10}[r], 5)
 }
 
 // Method is how a promise is verified.

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -126,9 +127,7 @@ func (s source) markdownTask(content string) (Task, error) {
 	s.lineOffset += strings.Count(body[:len(body)-len(trimmed)], "\n")
 	if form.Title == "" || strings.HasPrefix(trimmed, "# ") {
 		first, rest, _ := strings.Cut(trimmed, "\n")
-		if form.Title == "" {
-			form.Title = strings.TrimSpace(strings.TrimLeft(first, "# "))
-		}
+		form.Title = cmp.Or(form.Title, strings.TrimSpace(strings.TrimLeft(first, "# ")))
 		s.lineOffset++
 		trimmed = rest
 	}
@@ -139,9 +138,7 @@ func (s source) markdownTask(content string) (Task, error) {
 	sec := readSections(rest)
 	form.Description = strings.TrimSpace(form.Description + "\n\n" + cut(rest, sec.lists...))
 	form.Completion = Merge(form.Completion, said)
-	if form.ID == "" {
-		form.ID = fileID(s.name)
-	}
+	form.ID = cmp.Or(form.ID, fileID(s.name))
 	return d.checked(form)
 }
 
@@ -251,11 +248,10 @@ func (s *section) paragraph(n *ast.Paragraph) {
 	line := strings.TrimSpace(string(last.Value(s.source)))
 	bold := (strings.HasPrefix(line, "**") || strings.HasPrefix(line, "__")) &&
 		(strings.HasSuffix(line, "**") || strings.HasSuffix(line, "__"))
-	switch {
-	case !bold && !strings.HasSuffix(strings.TrimRight(line, "*_"), ":"):
-		s.named = span{}
-	default:
+	if bold || strings.HasSuffix(strings.TrimRight(line, "*_"), ":") {
 		s.label(line, span{last.Start, last.Stop}, false)
+	} else {
+		s.named = span{}
 	}
 }
 

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"reflect"
@@ -69,11 +71,7 @@ func (t Task) Problems() []Problem {
 
 // Validate is the problems of a completion as one error, a line each; where is how the completion is called in them.
 func (c *Completion) Validate(where string) error {
-	var mistakes []error
-	for _, p := range c.Problems(where) {
-		mistakes = append(mistakes, fmt.Errorf("%s", p))
-	}
-	return joined(mistakes)
+	return joined(safetext.Map(c.Problems(where), func(p Problem) error { return errors.New(p.String()) }))
 }
 
 // Problems is everything that is wrong with a completion; key is what it is called. Nothing is wrong with nil.
@@ -207,11 +205,7 @@ func (p *problems) stages(key string, stages []Stage) {
 			continue
 		}
 		p.method(below(at, "method"), s.Method, single)
-		m := s.Method
-		if m == "" {
-			m = StringMatch
-		}
-		p.verification(below(at, "config"), "method", m, s.Config)
+		p.verification(below(at, "config"), "method", cmp.Or(s.Method, StringMatch), s.Config)
 	}
 }
 
