@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"time"
@@ -28,11 +29,7 @@ type busReadCommand struct {
 const followEvery = time.Second
 
 func (c *busCommand) of(p process) supervise.Bus {
-	dir := c.TaskDir
-	if dir == "" {
-		dir = environment(p.environ)["TASK_FOLDER"]
-	}
-	return supervise.Bus{Dir: p.dir, TaskDir: dir, Clock: now}
+	return supervise.Bus{Dir: p.dir, TaskDir: cmp.Or(c.TaskDir, environment(p.environ)["TASK_FOLDER"]), Clock: now}
 }
 
 // Run implements ralph bus post. The message comes from our parent, which runs this: we are gone before it is read.

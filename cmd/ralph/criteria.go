@@ -28,8 +28,8 @@ type roleFlags struct {
 func (f criteriaFlags) completion() (*task.Completion, error) {
 	c := &task.Completion{Outcome: strings.TrimSpace(f.Outcome), Acceptance: f.Acceptance}
 	said := c.Outcome != "" || len(c.Acceptance) > 0
-	for role, flags := range map[task.Role]roleFlags{task.Coder: f.Coder, task.Tester: f.Tester, task.Reviewer: f.Reviewer,
-		task.QA: f.QA} {
+	for i, flags := range []roleFlags{f.Coder, f.Tester, f.Reviewer, f.QA} { // as task.Roles has them
+		role := task.Roles[i]
 		of, err := flags.criteria(role)
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"path/filepath"
 	"reflect"
@@ -77,9 +78,7 @@ func (f *finite) UnmarshalText(text []byte) error {
 func setBy(flags any, others map[string]any) config.Layer {
 	object := map[string]any{}
 	settings(reflect.Indirect(reflect.ValueOf(flags)), object)
-	for key, value := range others {
-		object[key] = value
-	}
+	maps.Copy(object, others)
 	text, err := json.Marshal(object)
 	if err != nil { // strings, finite numbers and booleans
 		panic(err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
@@ -46,12 +45,7 @@ func (p process) session() (session.Session, error) {
 func (p process) terminal() bool { return p.in != nil && term.IsTerminal(int(p.in.Fd())) }
 
 // path is the path of a file or a directory that was named on the command line; an empty one is the current directory.
-func (p process) path(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(p.dir, name)
-}
+func (p process) path(name string) string { return session.From(p.dir, name) }
 
 // place is where a command's output goes.
 func (p process) place() stream.Place {

@@ -48,7 +48,7 @@ func (c *promptCommand) Run(ctx context.Context, p process, s session.Session, s
 
 // validate says what is wrong with the flags, one sentence.
 func (c *promptCommand) validate() error {
-	if given(c.Prompt, c.PromptFile, c.Issue, c.Task, c.Plan, c.Template) != 1 {
+	if said(c.Prompt, c.PromptFile, c.Issue, c.Task, c.Plan, c.Template) != 1 {
 		return errors.New("say of what with one of --issue FILE|NUMBER, --task FILE|ID, --plan DIR, --prompt TEXT and " +
 			"--prompt-file FILE, or print a template with --template NAME; see ralph prompt --help")
 	}

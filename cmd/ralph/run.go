@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,12 +113,12 @@ func (c *runCommand) ofPrompt() bool { return c.Issue+c.Task+c.Tasks == "" }
 
 // title says in a few words what the run is of.
 func (c *runCommand) title() string {
-	for _, text := range []string{safetext.FirstLine(c.Prompt), c.PromptFile, c.Issue, c.Task} {
-		if text != "" {
-			return text
-		}
-	}
-	return c.Tasks
+	return cmp.Or(safetext.FirstLine(c.Prompt), c.PromptFile, c.Issue, c.Task, c.Tasks)
+}
+
+// said is how many of the texts are not empty.
+func said(texts ...string) int {
+	return len(slices.DeleteFunc(texts, func(text string) bool { return text == "" }))
 }
 
 // maxParallel is how many tasks may run at once at most: each takes what an agent takes.
@@ -125,7 +126,7 @@ const maxParallel = 16
 
 // validate says what is wrong with the flags together, in one sentence. Words become the prompt.
 func (c *runCommand) validate() error {
-	given := given(strings.Join(c.Text, " "), c.Prompt, c.PromptFile, c.Issue, c.Task, c.Tasks)
+	given := said(strings.Join(c.Text, " "), c.Prompt, c.PromptFile, c.Issue, c.Task, c.Tasks)
 	if len(c.Text) > 0 {
 		c.Prompt = strings.Join(c.Text, " ")
 	}
@@ -157,16 +158,6 @@ func (c *runCommand) validate() error {
 		}
 	}
 	return nil
-}
-
-// given counts the texts that are not empty.
-func given(texts ...string) (n int) {
-	for _, text := range texts {
-		if text != "" {
-			n++
-		}
-	}
-	return n
 }
 
 // layer is the settings that the flags make.

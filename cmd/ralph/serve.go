@@ -26,6 +26,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/serve"
+	"github.com/ralph-loop/ralph/internal/session"
 	"github.com/ralph-loop/ralph/internal/store"
 	jobs "github.com/ralph-loop/ralph/internal/work"
 )
@@ -130,7 +131,7 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 			Base: jobs.Order{Machine: jobs.Machine{AgentUser: environ["RALPH_AGENT_USER"]},
 				Inputs: map[string]string{"trigger_label": c.TriggerLabel, "trigger_phrase": c.TriggerPhrase}}}}
 	o.Base.GitHub = jobs.GitHub{Server: o.GitHub.Web(), API: strings.TrimSuffix(o.GitHub.APIURL, "/"),
-		GraphQL: cmp.Or(environ["GITHUB_GRAPHQL_URL"], graphQL(o.GitHub.APIURL))}
+		GraphQL: cmp.Or(environ["GITHUB_GRAPHQL_URL"], session.GraphQL(o.GitHub.APIURL))}
 	if host, _, _ := net.SplitHostPort(c.Listen); c.URL == "" && (host == "" || net.ParseIP(host).IsUnspecified()) {
 		return o, invalid.Errorf("--listen %s is every address of this machine, so the URL is not known: add --url, such as https://ralph.example.com", c.Listen)
 	}
@@ -163,15 +164,6 @@ func (c *serveStart) allowances(p process, environ map[string]string) (config.Al
 		return nil, invalid.Errorf("reading what accounts are allowed: %w", err)
 	}
 	return config.ReadAllowances(name, content)
-}
-
-// graphQL is the address of GitHub's GraphQL for that of its API.
-func graphQL(api string) string {
-	api = strings.TrimSuffix(api, "/")
-	if enterprise, ok := strings.CutSuffix(api, "/v3"); ok {
-		return enterprise + "/graphql"
-	}
-	return api + "/graphql"
 }
 
 func publicURL(text string) (*url.URL, error) {

@@ -114,7 +114,7 @@ func (taskPrompt) Run(p process) error {
 }
 
 func tasks(p process, asJSON bool) *local.Tasks {
-	ts := &local.Tasks{Parent: p.environ, Dir: p.dir, Out: p.out, JSON: asJSON}
+	ts := &local.Tasks{Dir: p.dir, Out: p.out, JSON: asJSON}
 	if p.in != nil {
 		ts.In = p.in
 	}

@@ -93,10 +93,7 @@ func (l *IssueRun) task(ctx context.Context, from string) (task.Task, error) {
 		)
 	}
 	t, err := task.FromFile(l.Issue, string(content))
-	if err != nil {
-		return t, invalid.Mark(err)
-	}
-	return t, nil
+	return t, invalid.Mark(err)
 }
 
 // host is in the addresses of commits that a clone's own runs make.

@@ -24,11 +24,10 @@ import (
 
 // Tasks are the tasks that a clone keeps as files under .ralph/tasks.
 type Tasks struct {
-	Parent []string // the environment, NAME=value
-	Dir    string   // the current directory
-	In     io.Reader
-	Out    io.Writer
-	JSON   bool // print JSON for programs
+	Dir  string // the current directory
+	In   io.Reader
+	Out  io.Writer
+	JSON bool // print JSON for programs
 }
 
 // NewTask is a task to create: what the command line says of it, and the file that says the rest.

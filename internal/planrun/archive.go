@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -211,15 +210,8 @@ func (p *Plans) move(root *os.Root, archived []filed, to string) error {
 
 // commitArchive commits the archive and what took the plan's place, and nothing else that is staged or changed.
 func (p *Plans) commitArchive(ctx context.Context, archived []filed, to string) error {
-	paths := []string{to}
-	for _, name := range []string{PrdFile, PlanFile, ProgressFile, promptMD} {
-		paths = append(paths, p.File(name))
-	}
-	for _, f := range archived {
-		if file := p.File(f.name); !slices.Contains(paths, file) {
-			paths = append(paths, file)
-		}
-	}
+	names := append([]string{PrdFile, PlanFile, ProgressFile, promptMD}, safetext.Map(archived, func(f filed) string { return f.name })...)
+	paths := append([]string{to}, safetext.Map(names, p.File)...)
 	message := "ralph: archive the plan " + path.Base(to)
 	sha, err := git.CommitPaths(
 		ctx, p.Dir, p.Parent, git.Identity{Name: "ralph", Email: "ralph@localhost"}, message+"\n", paths,

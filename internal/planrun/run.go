@@ -115,9 +115,6 @@ func (p *Run) Recorded(tree string) *loop.Planned {
 // Path implements engine.Plan.
 func (p *Run) Path() string { return p.File }
 
-// Paths implements engine.Plan.
-func (p *Run) Paths() []string { return p.files() }
-
 // Words implements engine.Plan.
 func (p *Run) Words() prompt.PlanFiles { return prompt.PlanFiles{Dir: p.Dir, Prompt: p.Prompt} }
 

@@ -2,6 +2,7 @@ package planrun
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,11 +136,8 @@ func (src Source) Task() (task.Task, plan.Plan, error) {
 	if err != nil {
 		return task.Task{}, plan, invalid.Mark(err)
 	}
-	t := task.Task{ID: planID(plan), Title: planTitle(plan), Spec: safetext.FirstBytes(src.PRD, MaxPlanSpec)}
-	if t.Spec == "" {
-		t.Spec = plan.Description
-	}
-	return t, plan, nil
+	return task.Task{ID: planID(plan), Title: planTitle(plan),
+		Spec: cmp.Or(safetext.FirstBytes(src.PRD, MaxPlanSpec), plan.Description)}, plan, nil
 }
 
 // planID is the task that a run of a plan is.
@@ -156,13 +154,10 @@ func planTitle(p plan.Plan) string {
 	return safetext.Shorten(strings.Trim(title, ": "), 200)
 }
 
-// files are the plan's own files, those of the layout that it is not of among them.
-func (src Source) files() []string {
-	files := []string{src.File}
-	for _, name := range []string{PlanFile, ForeignPlan, PrdFile, ProgressFile, promptMD} {
-		files = append(files, path.Join(src.Dir, name))
-	}
-	return files
+// Paths are the plan's own files, those of the layout that it is not of among them.
+func (src Source) Paths() []string {
+	usual := []string{PlanFile, ForeignPlan, PrdFile, ProgressFile, promptMD}
+	return append([]string{src.File}, safetext.Map(usual, func(name string) string { return path.Join(src.Dir, name) })...)
 }
 
 // Without are the names that are not the plan's.
@@ -241,7 +236,7 @@ func FindOnBranch(ctx context.Context, s *session.Session, here Source) (b OnBra
 	}
 	b.Source, b.Branch, b.Since = there, of.BranchName, before.At
 	b.Read = func(name string) ([]byte, bool, error) { return tree.Read(ctx, head, name, MaxPlanFile+1) }
-	for _, name := range here.files() {
+	for _, name := range here.Paths() {
 		if lies, err := files.Read(filepath.Join(s.Dir, name)); err != nil || slices.Contains(b.Own, name) {
 			continue
 		} else if text, _, err := b.Read(name); err != nil {
@@ -308,10 +303,7 @@ func readPlan(file string, content []byte) (plan.Plan, bool, error) {
 		)
 	}
 	p, foreign, err := plan.Read(file, content)
-	if err != nil {
-		return p, foreign, invalid.Mark(err)
-	}
-	return p, foreign, nil
+	return p, foreign, invalid.Mark(err)
 }
 
 // Rules are what the settings ask of a plan.

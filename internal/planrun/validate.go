@@ -158,10 +158,7 @@ func malformed(err error, content []byte) []plan.Violation {
 			},
 		)
 	}
-	for _, text := range problems {
-		out = append(out, plan.Violation{Check: "1", Text: text})
-	}
-	return out
+	return append(out, safetext.Map(problems, func(text string) plan.Violation { return plan.Violation{Check: "1", Text: text} })...)
 }
 
 func illegal(name string, why []plan.Violation) Validated {

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"github.com/ralph-loop/ralph/internal/engine"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,8 +21,7 @@ func (s *Session) AgreeToNone(why string) error {
 	}
 	at := ""
 	if state, err := StateDir(runtime.GOOS, s.Parent); err == nil {
-		at = filepath.Join(state, "ralph", agreedFile)
-		if _, err := os.Lstat(at); err == nil {
+		if at = filepath.Join(state, "ralph", agreedFile); engine.Exists(at) {
 			return nil
 		}
 	}

@@ -54,7 +54,7 @@ func (f *Found) Status() (status.RunStatus, error) {
 	if st.Branch == "" { // of a prompt
 		return st, nil
 	}
-	if _, err := os.Lstat(filepath.Join(f.Run, engine.StateFile)); err == nil && st.State != "done" {
+	if engine.Exists(filepath.Join(f.Run, engine.StateFile)) && st.State != "done" {
 		st.StateFile = filepath.Join(st.RunDir, engine.StateFile)
 	}
 	return st, nil

@@ -50,7 +50,7 @@ func FindGitHub(ctx context.Context, env config.Environment, parent []string, di
 	} else {
 		p.API = apiOf(at.host)
 	}
-	p.GraphQL = cmp.Or(p.GraphQL, strings.TrimSuffix(p.API, "/v3")+"/graphql")
+	p.GraphQL = cmp.Or(p.GraphQL, GraphQL(p.API))
 	p.Page = cmp.Or(p.Page, "https://"+at.host)
 	p.Trusted = chosen || hosted(at.host)
 	p.Token = tokenFor(at.host, p.Trusted, said)
@@ -93,6 +93,11 @@ func apiOf(host string) string {
 		return "https://api." + host
 	}
 	return "https://" + host + "/api/v3"
+}
+
+// GraphQL is the address of GitHub's GraphQL for that of its API.
+func GraphQL(api string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(api, "/"), "/v3") + "/graphql"
 }
 
 // hosted reports whether a host is one of GitHub's own.

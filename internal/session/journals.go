@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // RunDir is the directory of a run on a laptop, by its name.
@@ -144,9 +145,7 @@ func RunNames(runs, seals string) (names []string, err error) {
 		if err != nil && !absent {
 			return nil, fmt.Errorf("looking for earlier runs: %w", err)
 		}
-		for _, e := range entries {
-			names = append(names, e.Name())
-		}
+		names = append(names, safetext.Map(entries, fs.DirEntry.Name)...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil

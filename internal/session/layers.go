@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -103,7 +104,7 @@ func userSettings(system string, env []string) string {
 // Top is the top of the clone that a directory is in, where its settings are; outside of one it is the directory itself.
 func Top(dir string) string {
 	for at := realPath(dir); ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+		if engine.Exists(filepath.Join(at, ".git")) {
 			return at
 		}
 		if at == filepath.Dir(at) {

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -71,8 +70,7 @@ func (s *Session) Places() places { return s.placesOn(runtime.GOOS) }
 
 func (s *Session) placesOn(system string) places {
 	dir := realPath(s.Dir)
-	sum := sha256.Sum256([]byte(dir))
-	name := filepath.Join("ralph", "clones", hex.EncodeToString(sum[:8]))
+	name := filepath.Join("ralph", "clones", fmt.Sprintf("%.8x", sha256.Sum256([]byte(dir))))
 	own := filepath.Join(GitDir(dir), "ralph", "own")
 	p := places{Clone: dir, State: own}
 	if state, err := StateDir(system, s.Parent); err == nil && !liesIn(dir, state) {
@@ -159,10 +157,7 @@ func ReadNamed(dir, name string) ([]byte, error) {
 // Nearest is where a directory's settings are: the directory itself, or the nearest one above it in the same clone that
 // has any. Outside of a clone nothing above is examined: it may be anyone's.
 func Nearest(dir string) string {
-	has := func(at, name string) bool {
-		_, err := os.Lstat(filepath.Join(at, name))
-		return err == nil
-	}
+	has := func(at, name string) bool { return engine.Exists(filepath.Join(at, name)) }
 	found := ""
 	for at := dir; ; at = filepath.Dir(at) {
 		if found == "" && (has(at, config.SettingsFile) || has(at, config.LocalSettingsFile)) {
@@ -204,10 +199,7 @@ type Checkout struct {
 func (c Checkout) Dir() string { return filepath.Join(c.Root, "work") }
 
 // Exists reports whether a run has left it there.
-func (c Checkout) Exists() bool {
-	_, err := os.Lstat(c.Root)
-	return err == nil
-}
+func (c Checkout) Exists() bool { return engine.Exists(c.Root) }
 
 // Remove removes what is in Scratch.
 func (c Checkout) Remove() error { return files.RemoveAll(c.Scratch) }
