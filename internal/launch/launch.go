@@ -332,7 +332,6 @@ func (i *issuer) values() (out []string) {
 type Process struct {
 	Program string   // ralph itself, an absolute path
 	Environ []string // ours, of which the process gets what builds and tools need to find their way
-	Limits  proc.Limits
 	// Grace is how long an ending process may take for its last commit, push and words.
 	Grace   time.Duration
 	Mirrors *Mirrors // nil: none are kept
@@ -361,7 +360,7 @@ func (p *Process) Start(ctx context.Context, job Job) (*Running, error) {
 	in, out := io.Pipe() // it ends with us
 	go func() { _ = json.NewEncoder(out).Encode(link) }()
 	spec := proc.Spec{Argv: []string{p.Program, "work"}, Dir: "/", Env: proc.Environment(p.Environ, proc.Allowed),
-		Stdin: in, Stdout: last, Stderr: last, Ending: proc.Ending{Interrupt: p.Grace}, Limits: p.Limits}
+		Stdin: in, Stdout: last, Stderr: last, Ending: proc.Ending{Interrupt: p.Grace}}
 	go func() {
 		result, err := proc.Run(running, spec)
 		_ = in.Close()

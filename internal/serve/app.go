@@ -19,7 +19,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
@@ -61,7 +60,6 @@ type Identity struct {
 type Work struct {
 	Program string // ralph itself
 	Environ []string
-	Limits  proc.Limits
 	Base    work.Order
 	Rules   event.Rules
 	Allow   config.Allowances // what the repositories of each account may have

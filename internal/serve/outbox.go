@@ -198,15 +198,7 @@ type outbox struct {
 	wrote  func(login string) bool // someone is the App itself
 	begin  func()                  // there are new runs
 	back   func()                  // the database is there again
-	woken  chan struct{}           // holds one
-}
-
-// wake has the outbox look now.
-func (b *outbox) wake() {
-	select {
-	case b.woken <- struct{}{}:
-	default:
-	}
+	waker
 }
 
 // run decides until ctx ends.
@@ -216,7 +208,7 @@ func (b *outbox) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-b.woken:
+		case <-b.waker:
 			time.Sleep(comesWith)
 		case <-time.After(wait):
 		}

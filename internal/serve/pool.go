@@ -32,7 +32,7 @@ type pool struct {
 	slots           int
 	perInstallation int // 0: any number
 	log             *slog.Logger
-	woken           chan struct{} // holds one
+	waker
 
 	mu      sync.Mutex
 	running map[string]store.Run
@@ -45,16 +45,18 @@ type pool struct {
 }
 
 func newPool(s *store.Store, slots, perInstallation int, log *slog.Logger) *pool {
-	p := &pool{s: s, slots: max(slots, 1), perInstallation: perInstallation, log: log, woken: make(chan struct{}, 1),
+	p := &pool{s: s, slots: max(slots, 1), perInstallation: perInstallation, log: log, waker: make(waker, 1),
 		running: map[string]store.Run{}, served: map[string]int64{}}
 	p.runs, p.handOn = context.WithCancelCause(context.Background())
 	return p
 }
 
-// wake has the pool look now.
-func (p *pool) wake() {
+// waker has a loop look now. It holds one.
+type waker chan struct{}
+
+func (w waker) wake() {
 	select {
-	case p.woken <- struct{}{}:
+	case w <- struct{}{}:
 	default:
 	}
 }
@@ -92,7 +94,7 @@ func (p *pool) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-p.woken:
+		case <-p.waker:
 		case <-tick.C:
 		}
 	}

@@ -197,9 +197,7 @@ func judge(owner string, shared, own []byte, allow config.Allowance) (s settings
 		read = given
 	}
 	rows, err := read.Rows(nil)
-	for _, r := range rows {
-		s.rows = append(s.rows, web.Setting{Key: r.Key, Value: r.Value, From: r.From})
-	}
+	s.rows = safetext.Map(rows, func(r config.Row) web.Setting { return web.Setting{Key: r.Key, Value: r.Value, From: r.From} })
 	s.Settings, s.notes, s.mistake = read.Settings, notes, errors.Join(refused, err)
 	return s
 }

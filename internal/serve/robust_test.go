@@ -51,7 +51,7 @@ func aServer(t *testing.T) (sv *Server, now *time.Time) {
 	o.Rules = event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}
 	sv = &Server{parts: &parts{o, s, &installed{o: o, s: s}}, pool: newPool(s, 1, 0, log)}
 	sv.outbox = &outbox{parts: sv.parts, askers: &askers{parts: sv.parts}, wrote: sv.in.wrote, begin: sv.pool.wake,
-		woken: make(chan struct{}, 1)}
+		waker: make(chan struct{}, 1)}
 	return sv, &at
 }
 

@@ -105,7 +105,7 @@ func open(ctx context.Context, o Options, s *store.Store) (*Server, error) {
 	sv.ready = &readiness{probes: sv.probes(), token: o.MetricsToken,
 		looks: lookups[[]condition]{clock: o.Clock, keeps: checkAge}}
 	sv.outbox = &outbox{parts: sv.parts, askers: sv.worker.askers, wrote: sv.in.wrote, begin: sv.pool.wake,
-		woken: make(chan struct{}, 1)}
+		waker: make(waker, 1)}
 	if err := sv.openPages(); err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (sv *Server) openWorker(ctx context.Context) error {
 		recording: recording{parts: sv.parts, m: sv.m, notices: newNotices(o.Environ, o.Log),
 			room: func(least int64) error { return room(o.Data, least) }},
 		models: launch.Models{Environ: o.Environ}, askers: &askers{parts: sv.parts, may: lookups[string]{clock: o.Clock}},
-		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
+		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Grace: handOnGrace,
 			Mirrors: mirrors, Log: sv.logf, Clock: o.Clock}}
 	sv.worker.base = o.Base
 	sv.worker.base.Workspace = workspace

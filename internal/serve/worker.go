@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -213,8 +212,7 @@ type appTokens struct {
 const sealedToken = "token "
 
 func tokenName(value string) string {
-	sum := sha256.Sum256([]byte(value))
-	return sealedToken + hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%s%x", sealedToken, sha256.Sum256([]byte(value)))
 }
 
 // Make implements launch.Tokens.
