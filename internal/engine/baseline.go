@@ -153,10 +153,7 @@ func (spec *Spec) unprepared(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	found, err := spec.detect(ctx)
-	if err != nil {
-		return "", err
-	}
-	return SetupLine(found), nil
+	return SetupLine(found), err
 }
 
 // cannotRun is the exit code of a shell for a program that it is not allowed to run.

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/shell"
 )
 
@@ -92,12 +93,9 @@ func (spec order) credentials(changes *diffscan.Changes) []check.Check {
 	t := spec.Tree
 	return []check.Check{&check.Credentials{
 		Changes: changes,
-		Find: func(ctx context.Context, commit, word string) (lines []check.Line, err error) {
+		Find: func(ctx context.Context, commit, word string) ([]check.Line, error) {
 			hits, err := t.Grep(ctx, commit, []string{word})
-			for _, h := range hits {
-				lines = append(lines, check.Line{File: h.Path, Number: h.Line, Text: h.Text})
-			}
-			return lines, err
+			return safetext.Map(hits, func(h git.Hit) check.Line { return check.Line{File: h.Path, Number: h.Line, Text: h.Text} }), err
 		},
 	}}
 }

@@ -86,18 +86,10 @@ func (l *search) failed(findings []loop.Finding) {
 
 // foreign reports whether a file is someone else's, made by a tool, or ralph's own.
 func foreign(name string) bool {
-	for _, dir := range strings.Split(path.Dir(name), "/") {
-		if slices.Contains(
-			[]string{
-				"vendor", "node_modules", "third_party", "bower_components", "site-packages", ".venv", "venv", "dist",
-				"target", "__pycache__", ".git", ".ralph",
-			},
-			dir,
-		) {
-			return true
-		}
-	}
-	return strings.Contains(name, ".min.") || strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".map") ||
+	dirs := []string{"vendor", "node_modules", "third_party", "bower_components", "site-packages", ".venv", "venv", "dist",
+		"target", "__pycache__", ".git", ".ralph"}
+	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return slices.Contains(dirs, dir) }) ||
+		strings.Contains(name, ".min.") || strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".map") ||
 		strings.ContainsAny(name, "\n\r\x00")
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -19,8 +20,8 @@ import (
 // Close throws away what the run has used, and does what OnClose has remembered.
 func (run *Run) Close() {
 	run.closeSandbox()
-	for i := len(run.Cleanup) - 1; i >= 0; i-- {
-		run.Cleanup[i]()
+	for _, do := range slices.Backward(run.Cleanup) {
+		do()
 	}
 }
 
