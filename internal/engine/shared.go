@@ -48,14 +48,8 @@ func (spec *Spec) FindShared(ctx context.Context, known []loop.Shared, accepted 
 	if err != nil {
 		return nil, err
 	}
-	var out []*Shared
-	for _, name := range paths {
-		if !spec.namesShared() && cameLater(known, accepted, name) {
-			continue
-		}
-		out = append(out, &Shared{path: name})
-	}
-	return out, nil
+	paths = slices.DeleteFunc(paths, func(name string) bool { return !spec.namesShared() && cameLater(known, accepted, name) })
+	return safetext.Map(paths, func(name string) *Shared { return &Shared{path: name} }), nil
 }
 
 // Share notes how the agent's tree has what is shared. With lay it is given copies of what is in the clone, except of what

@@ -142,26 +142,17 @@ func (it Iteration) Passed() bool {
 	if !it.Judged || it.Commit == nil || !it.Claimed() || len(it.Verdicts) == 0 {
 		return false
 	}
-	for _, v := range it.Verdicts {
-		if v.Severity == Soft || v.Skipped != "" && v.Later {
-			continue
-		}
-		if v.Skipped != "" || !v.Pass || v.Tree != it.Commit.Tree {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(it.Verdicts, func(v Verdict) bool {
+		counts := v.Severity != Soft && (v.Skipped == "" || !v.Later)
+		return counts && (v.Skipped != "" || !v.Pass || v.Tree != it.Commit.Tree)
+	})
 }
 
 // Done reports whether the iteration ends the run well: the agent claims it, something changed, every hard check
 // passed, none was skipped, and all of them spoke of the committed tree.
 func (it Iteration) Done() bool {
-	for _, v := range it.Verdicts {
-		if v.Skipped != "" && v.Severity == Hard {
-			return false
-		}
-	}
-	return it.Passed()
+	skipped := func(v Verdict) bool { return v.Skipped != "" && v.Severity == Hard }
+	return it.Passed() && !slices.ContainsFunc(it.Verdicts, skipped)
 }
 
 // hopeless reports whether the turn ended for a reason that ends the run. An agent that could not run a program ends it

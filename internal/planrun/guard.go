@@ -30,7 +30,6 @@ type guard struct {
 	engine.Committer
 	dir    string // the plan's
 	file   string
-	rules  plan.Rules
 	active *active
 	log    func(format string, args ...any)
 	redact func(string) string
@@ -72,7 +71,7 @@ func (k *guard) Commit(ctx context.Context, since string, s loop.State) (loop.Co
 			return c, err
 		}
 	}
-	k.tell(it, *c.Plan, final)
+	k.tell(it, *c.Plan, final, e.rules)
 	return c, nil
 }
 
@@ -180,7 +179,7 @@ func (k *guard) correct(ctx context.Context, c loop.Commit, fix git.Correction) 
 	return c, nil
 }
 
-func (k *guard) tell(it loop.Iteration, a loop.Advance, final plan.Plan) {
+func (k *guard) tell(it loop.Iteration, a loop.Advance, final plan.Plan, rules plan.Rules) {
 	for _, v := range a.Violations {
 		k.log("plan: %s", v.Text)
 	}
@@ -196,7 +195,7 @@ func (k *guard) tell(it loop.Iteration, a loop.Advance, final plan.Plan) {
 			strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, plan.AtCap)),
 		)
 	}
-	if it.Turn.Claim.Done && it.Turn.Claim.Tag == "promise" && !final.Complete(k.rules) {
+	if it.Turn.Claim.Done && it.Turn.Claim.Tag == "promise" && !final.Complete(rules) {
 		k.log("plan: the agent says that all is complete; %d of %d stories are", final.Passed(), len(final.Stories))
 	}
 }

@@ -28,9 +28,7 @@ type Run struct {
 	begun   plan.Plan // the plan as the run begins with it
 	record  []plan.RecordedReview
 	foreign bool // of the common layout: its stories get the fields of a review
-	active  *active
-	file    *guard
-	log     func(format string, args ...any)
+	guard   *guard
 	rules   plan.Rules
 }
 
@@ -44,13 +42,16 @@ func Use(
 	if err != nil {
 		return engine.Work{}, rules, invalid.Mark(err)
 	}
-	run := &Run{Source: src, begun: plan, foreign: foreign, log: out.Log, rules: Rules(rules.Settings)}
+	run := &Run{Source: src, begun: plan, foreign: foreign, rules: Rules(rules.Settings), guard: &guard{
+		Committer: engine.Committer{Tree: p.Tree, Host: host}, dir: src.Dir, file: src.File, log: out.Log, redact: out.Redact,
+		active: &active{dir: p.Workspace.Dir(), clock: out.Clock},
+	}}
 	if err := run.sound(); err != nil {
 		return engine.Work{}, rules, err
 	}
 	run.bind()
 	run.choosePrompt()
-	if out.Redact != nil && out.Redact(string(src.Content)) != string(src.Content) {
+	if out.Redact(string(src.Content)) != string(src.Content) {
 		return engine.Work{}, rules, invalid.Errorf(
 			"%s holds a secret of ralph's environment; take it out, and out of the repository's history", src.File,
 		)
@@ -64,13 +65,8 @@ func Use(
 				"who acts",
 		)
 	}
-	run.active = &active{dir: p.Workspace.Dir(), clock: out.Clock}
-	run.file = &guard{
-		Committer: engine.Committer{Tree: p.Tree, Host: host}, dir: src.Dir, file: src.File, rules: run.rules,
-		active: run.active, log: out.Log, redact: out.Redact,
-	}
 	work := engine.WorkOn(p.Tree, host)
-	work.Plan, work.Commits = run, run.file
+	work.Plan, work.Commits = run, run.guard
 	work.Goal = engine.Goal{Most: rules.Settings.Iterations(config.PlanIterations)}
 	return work, rules, rules.MustJudge(work.Goal)
 }
@@ -119,10 +115,10 @@ func (p *Run) Path() string { return p.File }
 func (p *Run) Words() prompt.PlanFiles { return prompt.PlanFiles{Dir: p.Dir, Prompt: p.Prompt} }
 
 // Guard implements engine.Plan.
-func (p *Run) Guard() loop.PlanFile { return p.file }
+func (p *Run) Guard() loop.PlanFile { return p.guard }
 
 // Close implements engine.Plan: it removes the file by which hooks know that a plan is run.
-func (p *Run) Close() { p.active.remove() }
+func (p *Run) Close() { p.guard.active.remove() }
 
 // Begin lays the plan and records how the run begins with it, or continues. A turn that was cut off left its edits in
 // the tree: they are checked as an iteration is, so they are ignored here.
@@ -140,7 +136,7 @@ func (p *Run) Begin(ctx context.Context, l *engine.Journal, r loop.Record) error
 	case r.Start != nil:
 		r.Start.Plan = now
 	case s.PlanDue: // what the file says was taken back, and the process died before it could write so
-		if laid, err = p.file.Correct(ctx, s); err != nil {
+		if laid, err = p.guard.Correct(ctx, s); err != nil {
 			return err
 		}
 	case s.Plan == nil || s.Rules() != p.rules || !bytes.Equal(s.Plan.Marshal(), p.begun.Marshal()):
@@ -152,7 +148,7 @@ func (p *Run) Begin(ctx context.Context, l *engine.Journal, r loop.Record) error
 	}
 	s, err = l.Append(ctx, loop.Record{Type: loop.Corrected, At: l.Clock(), Commit: &laid})
 	if err == nil {
-		p.log("%s", p.budget(s.MaxIterations))
+		p.guard.log("%s", p.budget(s.MaxIterations))
 	}
 	return err
 }
@@ -223,7 +219,7 @@ func (p *Run) tell(claims []string) {
 	if n == 0 {
 		return
 	}
-	p.log("plan: %s %s approved in the file, but no record has an approval of %s with these acceptance criteria",
+	p.guard.log("plan: %s %s approved in the file, but no record has an approval of %s with these acceptance criteria",
 		safetext.FirstN(claims, 10), safetext.IsAre(n), safetext.ItThem(n))
 	doing, cost := "reviewed now", ""
 	if p.rules.SkipReview {
@@ -231,7 +227,7 @@ func (p *Run) tell(claims []string) {
 	} else if p.ReviewCost > 0 {
 		cost = fmt.Sprintf(" and $%.2f, by what a review of this plan has cost so far", p.ReviewCost*float64(n))
 	}
-	p.log("plan: %s %s: about %s%s; to approve %s yourself: ralph plan approve %s", safetext.Counted(n, "story is", "stories are"),
+	p.guard.log("plan: %s %s: about %s%s; to approve %s yourself: ralph plan approve %s", safetext.Counted(n, "story is", "stories are"),
 		doing, safetext.Counted(n, "turn", "turns"), cost, safetext.ItThem(n), strings.Join(claims, " "))
 }
 
@@ -243,13 +239,13 @@ func (p *Run) choosePrompt() {
 	case strings.TrimSpace(p.Prompt) == "":
 	case path.Base(p.File) == ForeignPlan && !prompt.NamesVariable(p.Prompt):
 		p.Prompt = ""
-		p.log(
+		p.guard.log(
 			"plan: %s is not used: it names none of ralph's variables, so it seems to be for another tool; to have it used, "+
 				"write $RALPH_STORY where it names the story",
 			name,
 		)
 	default:
-		p.log("plan: prompts contain %s, and then ralph's sections", name)
+		p.guard.log("plan: prompts contain %s, and then ralph's sections", name)
 	}
 }
 
@@ -258,14 +254,13 @@ func (p *Run) choosePrompt() {
 type turns struct {
 	engine.Coder
 	reviewer engine.Coder
-	active   *active
-	log      func(format string, args ...any)
+	guard    *guard
 }
 
 // Turn implements loop.Agent.
 func (p turns) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	s := p.State()
-	if err := p.active.write(s); err != nil {
+	if err := p.guard.active.write(s); err != nil {
 		return loop.Turn{}, err
 	}
 	if s.Turning.Mode == loop.Review {
@@ -289,7 +284,7 @@ func (p turns) review(ctx context.Context, asked, tree string, open []loop.Conce
 		if t = counts; more == "" {
 			break
 		}
-		p.log("review: the reviewer's verdict does not count: %v; asking again", why)
+		p.guard.log("review: the reviewer's verdict does not count: %v; asking again", why)
 		var next loop.Turn
 		next, err = p.reviewer.Turn(ctx, asked+more)
 		if next.Class == loop.Spent && next.Ours {
@@ -304,8 +299,8 @@ func (p turns) review(ctx context.Context, asked, tree string, open []loop.Conce
 
 // Agent implements engine.Plan.
 func (p *Run) Agent(run *engine.Run, c engine.Coder, reviewer *agent.Options) (loop.Agent, error) {
-	p.active.boxed = run.Boxed()
-	turns := turns{Coder: c, reviewer: c, active: p.active, log: run.Log}
+	p.guard.active.boxed = run.Boxed()
+	turns := turns{Coder: c, reviewer: c, guard: p.guard}
 	if reviewer != nil {
 		options := *reviewer
 		options.ReadOnly, options.Schema, options.Console = false, check.ReviewSchema, c.Options.Console

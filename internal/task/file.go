@@ -112,15 +112,20 @@ func isMarkdown(name, text string) bool {
 }
 
 // form reads the one task of a YAML text: as it is, under "task:", or as the only item of a list.
-func (s source) form(text string) (Form, *decoder, error) {
+func (s source) form(text string) (form Form, d *decoder, err error) {
+	d, err = s.decode(text, "task", &form)
+	return form, d, err
+}
+
+// decode reads what a YAML text is, which it may say as a key above it.
+func (s source) decode(text, what string, into any) (*decoder, error) {
 	d := &decoder{source: s, places: map[string]*node{}}
-	n, err := s.one(text, "task")
-	if err != nil {
-		return Form{}, d, err
+	n, err := s.one(text, what)
+	if err == nil {
+		d.read(n, reflect.ValueOf(into).Elem(), "")
+		err = joined(d.mistakes)
 	}
-	var form Form
-	d.read(n, reflect.ValueOf(&form).Elem(), "")
-	return form, d, joined(d.mistakes)
+	return d, err
 }
 
 // checked is the form's task, when nothing is wrong with it.
@@ -141,14 +146,9 @@ func (d *decoder) told(problems []Problem) error {
 
 // completion reads a completion, whose keys are at the top or under "completion".
 func (s source) completion(text string) (*Completion, error) {
-	d := &decoder{source: s, places: map[string]*node{}}
-	n, err := s.one(text, "completion")
-	if err != nil {
-		return nil, err
-	}
 	var c Completion
-	d.read(n, reflect.ValueOf(&c).Elem(), "")
-	if err := joined(d.mistakes); err != nil {
+	d, err := s.decode(text, "completion", &c)
+	if err != nil {
 		return nil, err
 	}
 	return &c, d.told(c.Problems(""))

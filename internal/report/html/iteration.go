@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/wording"
@@ -85,9 +86,7 @@ var signs = strings.NewReplacer("✅ ", "", "❌ ", "", "⏳ ", "", "⚠️ ", "
 
 // advanced adds what happened to the plan.
 func (v view) advanced(h *iteration, a loop.Advance) {
-	for _, broken := range a.Violations[:min(len(a.Violations), mostChecks)] {
-		h.Violations = append(h.Violations, v.brief(broken.Text, 300))
-	}
+	h.Violations = safetext.Map(a.Violations[:min(len(a.Violations), mostChecks)], func(broken plan.Violation) string { return v.brief(broken.Text, 300) })
 	if a.Opinion == nil {
 		return
 	}
@@ -148,9 +147,7 @@ func (d Detail) files(it *loop.Iteration, whole bool) (list []file, note string)
 		list, note = v.diffFiles(diff.Text)
 		return v.counted(list, it.Commit.Files), wording.JoinedBy(" ", note, v.brief(diff.Note, 300))
 	}
-	for _, f := range it.Commit.Files {
-		list = append(list, v.listed(f))
-	}
+	list = safetext.Map(it.Commit.Files, v.listed)
 	if it.Commit.MoreFiles > 0 {
 		note = safetext.Count(it.Commit.MoreFiles, "more file") + " changed."
 	}
@@ -186,14 +183,8 @@ type finding struct{ Place, Message string }
 const mostChecks = 50
 
 func (v view) checks(it *loop.Iteration, whole bool) (list []check, more int) {
-	verdicts := it.Verdicts
-	if more = len(verdicts) - mostChecks; more > 0 {
-		verdicts = verdicts[:mostChecks]
-	}
-	for _, c := range verdicts {
-		list = append(list, v.check(c, it.Failure(), whole))
-	}
-	return list, max(more, 0)
+	most := min(len(it.Verdicts), mostChecks)
+	return safetext.Map(it.Verdicts[:most], func(c loop.Verdict) check { return v.check(c, it.Failure(), whole) }), len(it.Verdicts) - most
 }
 
 func (v view) check(c loop.Verdict, failure *loop.Verdict, whole bool) check {
