@@ -11,7 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
-	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -130,17 +129,11 @@ func (c *planStatus) Run(ctx context.Context, p process, s session.Session, stde
 	if err != nil {
 		return err
 	}
-	text := ""
-	switch {
-	case c.JSON:
-		text = string(plainJSON(st))
-	case c.Mermaid:
-		text = safetext.InertLines(st.Mermaid())
-	default:
-		text = safetext.InertLines(st.Text())
+	text := st.Text()
+	if c.Mermaid {
+		text = st.Mermaid()
 	}
-	_, err = io.WriteString(p.out, text)
-	return err
+	return p.print(c.JSON, st, text)
 }
 
 type planValidate struct {
@@ -168,11 +161,7 @@ func (c *planValidate) Run(ctx context.Context, p process, s session.Session, st
 	if err != nil {
 		return err
 	}
-	text := safetext.InertLines(found.Text())
-	if c.JSON {
-		text = string(plainJSON(found))
-	}
-	if _, err := io.WriteString(p.out, text); err != nil {
+	if err := p.print(c.JSON, found, found.Text()); err != nil {
 		return err
 	}
 	if !found.Legal {
@@ -203,10 +192,7 @@ func (c *planRun) Help() string {
 // Run implements ralph plan run.
 func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr io.Writer) error {
 	c.fromHere(p)
-	others := map[string]any{}
-	if c.SkipReview {
-		others["review"] = false
-	}
+	others := c.others()
 	if c.FailAtCap {
 		others["atReviewCap"] = config.Fail
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -90,6 +91,15 @@ func environment(environ []string) map[string]string {
 }
 
 var now = func() time.Time { return time.Now().UTC() }
+
+// print prints a value for programs or for people, for whom what others wrote is made harmless.
+func (p process) print(asJSON bool, value any, text string) error {
+	if text = safetext.InertLines(text); asJSON {
+		text = string(plainJSON(value))
+	}
+	_, err := io.WriteString(p.out, text)
+	return err
+}
 
 // plainJSON is a value as JSON that people can read too: indented, and with the < and > of tags as they are.
 func plainJSON(value any) []byte {

@@ -162,10 +162,7 @@ func (c *runCommand) validate() error {
 
 // layer is the settings that the flags make.
 func (c *runCommand) layer() config.Layer {
-	others := map[string]any{}
-	if c.SkipReview {
-		others["review"] = false
-	}
+	others := c.others()
 	if c.NoChecks {
 		others["guardrails"] = []any{}
 	}
@@ -173,6 +170,15 @@ func (c *runCommand) layer() config.Layer {
 		others["guardrails"] = safetext.Map(c.Check, func(command string) map[string]string { return map[string]string{"command": command} })
 	}
 	return setBy(c, others)
+}
+
+// others are the settings that flags make which are no settings themselves.
+func (f *runFlags) others() map[string]any {
+	others := map[string]any{}
+	if f.SkipReview {
+		others["review"] = false
+	}
+	return others
 }
 
 // open makes the session of a run with its settings, and shows the run there.

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/live"
 	"github.com/ralph-loop/ralph/internal/local"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -147,13 +146,9 @@ type runStatus struct {
 // watch follows a run's records, beside what follows them already.
 func (s *runStatus) watch(with session.Watch) session.Watch {
 	opened, stored := with.Opened, with.Stored
-	with.Opened = func(run string, text []byte) {
+	with.Opened = func(records []loop.Record) {
 		if opened != nil {
-			opened(run, text)
-		}
-		records, _, err := journal.Read(bytes.NewReader(text))
-		if err != nil { // reported by the process that opened it
-			records = nil
+			opened(records)
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -44,10 +44,10 @@ func (c *statusCommand) Run(ctx context.Context, p process, s session.Session) e
 		return look.Watch(ctx, watchEvery, c.shower(p))
 	}
 	st, err := look.Look(ctx)
-	if err == nil {
-		_, err = io.WriteString(p.out, c.whole(st))
+	if err != nil {
+		return err
 	}
-	return err
+	return p.print(c.JSON, st, st.Text())
 }
 
 type watchCommand struct {
@@ -57,14 +57,6 @@ type watchCommand struct {
 // Run implements ralph watch.
 func (c *watchCommand) Run(ctx context.Context, p process, s session.Session) error {
 	return (&statusCommand{Task: c.Task, Watch: true}).Run(ctx, p, s)
-}
-
-// whole is all that is known, made harmless.
-func (c *statusCommand) whole(st status.RunStatus) string {
-	if c.JSON {
-		return string(plainJSON(st))
-	}
-	return safetext.InertLines(st.Text())
 }
 
 // shower shows a run: at a terminal over what was there, with the block that ralph run has; otherwise each change in a
@@ -89,7 +81,7 @@ func (c *statusCommand) shower(p process) func(*session.Found, status.RunStatus,
 			if progress, known := f.Progress(); known && st.LockIsRun {
 				block = func(width int) []string { return style.Rows(live.FactsOf(f.State, progress, now()), width) }
 			}
-			err = over.draw(c.whole(st), block)
+			err = over.draw(safetext.InertLines(st.Text()), block)
 		case !changed:
 		case c.JSON:
 			var line bytes.Buffer

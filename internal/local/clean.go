@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -283,7 +282,7 @@ func why(text string) string {
 // removeRun removes a run's record and all. Its seal goes first: the record is then one that no seal vouches for, and
 // not one that is missing.
 func (c *Clean) removeRun(root *os.Root, name string) error {
-	if seal, err := session.SealFile(runtime.GOOS, c.Parent, c.Dir, name); err == nil {
+	if seal, err := c.Seal(name); err == nil {
 		if err := os.Remove(seal); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing the seal of run %s: %w", name, err)
 		}

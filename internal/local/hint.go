@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/engine"
@@ -74,7 +73,7 @@ func (h *Hint) Run(ctx context.Context) error {
 // hintsFile is where hints for a run of a directory wait. A text in it reaches the reviewer as a person's, so it is
 // outside of where an agent works, or nowhere.
 func hintsFile(s *session.Session, run string) (string, error) {
-	if _, err := session.SealFile(runtime.GOOS, s.Parent, s.Dir, ""); err != nil {
+	if _, err := s.Seal(""); err != nil {
 		return "", err
 	}
 	return filepath.Join(s.Places().State, "said", run), nil

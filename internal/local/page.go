@@ -1,7 +1,6 @@
 package local
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/engine"
-	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/html"
 	"github.com/ralph-loop/ralph/internal/session"
@@ -103,8 +101,7 @@ func (b *pageBook) Run(_ context.Context, id string) (store.Run, error) {
 }
 
 // opened takes over what a run that continues has recorded before.
-func (b *pageBook) opened(_ string, text []byte) {
-	records, _, _ := journal.Read(bytes.NewReader(text)) // the process that opened it reports an error
+func (b *pageBook) opened(records []loop.Record) {
 	for _, r := range records {
 		b.stored(r)
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ func (s *Session) RunDir(run string) string { return filepath.Join(s.Dir, ".ralp
 // OpenJournal opens the journal of a run in the worktree, sealed: an agent that can write there cannot make it say what
 // did not happen. Where there is no place for the seal the run continues without, and says so.
 func (s *Session) OpenJournal(dir string) (*journal.Journal, error) {
-	seal, err := SealFile(runtime.GOOS, s.Parent, s.Dir, filepath.Base(dir))
+	seal, err := s.Seal(filepath.Base(dir))
 	if err != nil {
 		s.Log("the run's journal is not sealed: %v", err)
 	}
@@ -42,7 +43,9 @@ func (s *Session) OpenJournal(dir string) (*journal.Journal, error) {
 		s.Log("%s", cut)
 	}
 	if s.Opened != nil {
-		s.Opened(filepath.Base(dir), book.Bytes())
+		if records, _, err := journal.Read(bytes.NewReader(book.Bytes())); err == nil {
+			s.Opened(records)
+		}
 	}
 	return book, nil
 }
@@ -111,7 +114,7 @@ type sealedRun struct {
 // sealedRuns are the runs of a task in the directory, newest first, as far as their seals vouch for them.
 func (s *Session) sealedRuns(id string) iter.Seq[sealedRun] {
 	return func(yield func(sealedRun) bool) {
-		seals, err := SealFile(runtime.GOOS, s.Parent, s.Dir, "")
+		seals, err := s.Seal("")
 		if err != nil {
 			seals = "" // reported by OpenJournal
 		}
@@ -151,8 +154,12 @@ func RunNames(runs, seals string) (names []string, err error) {
 	return slices.Compact(names), nil
 }
 
-// SealFile is where the seal of a run in a directory is: among those of the directory's other runs, outside of it.
-func SealFile(system string, env []string, dir, run string) (string, error) {
+// Seal is where the seal of a run in the directory is: among those of the directory's other runs, outside of it.
+func (s *Session) Seal(run string) (string, error) {
+	return sealFile(runtime.GOOS, s.Parent, s.Dir, run)
+}
+
+func sealFile(system string, env []string, dir, run string) (string, error) {
 	state, err := StateDir(system, env)
 	if err != nil {
 		return "", err

@@ -26,7 +26,7 @@ func TestSealFile(t *testing.T) {
 		{"windows", []string{"LocalAppData=/local"}, "/local"},
 		{"freebsd", []string{"HOME=/home/a"}, "/home/a/.local/state"},
 	} {
-		got, err := SealFile(tt.system, tt.env, clone, "20261121-1")
+		got, err := sealFile(tt.system, tt.env, clone, "20261121-1")
 		if tt.want == "" {
 			if err == nil {
 				t.Errorf("%v: %s", tt.env, got)
@@ -40,8 +40,8 @@ func TestSealFile(t *testing.T) {
 		}
 	}
 	env := []string{"HOME=/home/a"}
-	one, _ := SealFile("linux", env, "/home/alice/clone", "r")
-	other, _ := SealFile("linux", env, "/home/alice/other", "r")
+	one, _ := sealFile("linux", env, "/home/alice/clone", "r")
+	other, _ := sealFile("linux", env, "/home/alice/other", "r")
 	if filepath.Dir(one) == filepath.Dir(other) {
 		t.Error("two clones have the same seals")
 	}

@@ -206,7 +206,7 @@ func (c Checkout) Remove() error { return files.RemoveAll(c.Scratch) }
 
 // Checkout is that of a task of the clone at Dir, whether or not it is there.
 func (s *Session) Checkout(task string) (Checkout, error) {
-	if _, err := SealFile(runtime.GOOS, s.Parent, s.Dir, ""); err != nil {
+	if _, err := s.Seal(""); err != nil {
 		return Checkout{}, invalid.Errorf("there is no place for a checkout beside the clone: %w; set XDG_STATE_HOME to a "+
 			"directory elsewhere", err)
 	}

@@ -68,9 +68,9 @@ type Again struct {
 
 // Watch hears of a run as it becomes known. Neither part may take long; nil: no one listens.
 type Watch struct {
-	Opened func(run string, journal []byte) // with what the run's journal holds already
-	Stored func(loop.Record)                // of each record the moment that it is stored
-	Shown  engine.Shown                     // what is shown besides
+	Opened func([]loop.Record) // with what the run's journal holds already
+	Stored func(loop.Record)   // of each record the moment that it is stored
+	Shown  engine.Shown        // what is shown besides
 }
 
 // Begin readies the session: from here on, what it prints is without secrets, and no process of our user reads our
