@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,18 +51,13 @@ func (f roleFlags) criteria(role task.Role) (*task.Criteria, error) {
 	if f == (roleFlags{}) {
 		return nil, nil
 	}
-	c := &task.Criteria{}
-	for name, flag := range map[string]*string{"promise": f.Promise, "verify": f.Verify, "verify-cmd": f.VerifyCmd} {
+	for i, flag := range []*string{f.Promise, f.Verify, f.VerifyCmd} {
 		if flag != nil && strings.TrimSpace(*flag) == "" {
-			return nil, fmt.Errorf("flag --%s-%s is empty; give it a text, or leave it out", role, name)
+			return nil, fmt.Errorf("flag --%s-%s is empty; give it a text, or leave it out", role,
+				[]string{"promise", "verify", "verify-cmd"}[i])
 		}
 	}
-	if f.Promise != nil {
-		c.Promise = *f.Promise
-	}
-	if f.Verify != nil {
-		c.Method = task.Method(*f.Verify)
-	}
+	c := &task.Criteria{Promise: *cmp.Or(f.Promise, new("")), Method: task.Method(*cmp.Or(f.Verify, new("")))}
 	switch {
 	case c.Method != "" && !slices.Contains(task.Methods, c.Method):
 		return nil, fmt.Errorf("invalid --%s-verify %q: must be string_match, semantic or external", role, c.Method)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -36,10 +37,7 @@ func (c *settingsSet) Run(ctx context.Context, s session.Session) error {
 	if (c.Value == nil) == (c.From == "") {
 		return invalid.Errorf("settings set needs a VALUE or --from FILE; pass one of them")
 	}
-	changed := session.Change{Key: c.Key, From: c.From, User: c.User}
-	if c.Value != nil {
-		changed.Value = *c.Value
-	}
+	changed := session.Change{Key: c.Key, Value: *cmp.Or(c.Value, new("")), From: c.From, User: c.User}
 	return invalid.Mark(s.ChangeSettings(ctx, changed))
 }
 

@@ -32,14 +32,8 @@ type modelGateway struct {
 func pricesOf(set config.Settings) gateway.Prices {
 	own := map[string]gateway.Price{}
 	for _, p := range set.Prices {
-		price := gateway.Price{Input: p.Input, Output: p.Output, CacheRead: p.Input, CacheWrite: p.Input, Long: p.Long}
-		if p.Cached != nil {
-			price.CacheRead = *p.Cached
-		}
-		if p.CacheWrite != nil {
-			price.CacheWrite = *p.CacheWrite
-		}
-		own[p.Model] = price
+		own[p.Model] = gateway.Price{Input: p.Input, Output: p.Output, CacheRead: *cmp.Or(p.Cached, &p.Input),
+			CacheWrite: *cmp.Or(p.CacheWrite, &p.Input), Long: p.Long}
 	}
 	return gateway.Prices{Own: own}
 }

@@ -89,25 +89,19 @@ func (rules Rules) resolve(t task.Task, said *task.Completion) Goal {
 	if !slices.ContainsFunc(task.Roles, named) && set.Verification != string(task.Semantic) {
 		return g
 	}
-	var acceptance []string
-	resolved := &task.Completion{}
-	if said != nil {
-		acceptance = said.Acceptance
-		*resolved = *said
-	}
+	resolved := *cmp.Or(said, &task.Completion{})
 	for _, r := range task.Roles {
 		if !rules.acts(r, said) {
 			continue
 		}
 		g.Pipeline = append(g.Pipeline, r)
 		if r == task.Coder || named(r) {
-			criteria := said.For(r).Resolve(r, t.Title, acceptance, task.Method(set.Verification))
-			resolved.Set(r, &criteria)
+			resolved.Set(r, new(said.For(r).Resolve(r, t.Title, resolved.Acceptance, task.Method(set.Verification))))
 		}
 	}
-	g.Completion = resolved
+	g.Completion = &resolved
 	if set.MaximumIterations == nil {
-		g.Caps, g.Most = caps(g.Pipeline, resolved)
+		g.Caps, g.Most = caps(g.Pipeline, &resolved)
 		g.Most = set.AtMost(g.Most)
 	}
 	return g

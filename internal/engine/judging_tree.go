@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -156,14 +157,9 @@ func (g *homeGuard) putBack(kept runDir) (changed []string, err error) {
 		return nil, fmt.Errorf("looking at what decides how checks run: %w", err)
 	}
 	defer home.Close()
-	names := found(home)
-	for name := range g.files {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
+	names := slices.AppendSeq(found(home), maps.Keys(g.files))
 	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Compact(names) {
 		was, known := g.files[name]
 		now, reading := readConfig(home, name)
 		if reading == nil && known && bytes.Equal(was, now) || !known && errors.Is(reading, fs.ErrNotExist) {

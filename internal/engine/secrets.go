@@ -94,19 +94,18 @@ func redactedValue(v reflect.Value, redact func(string) string) reflect.Value {
 			out.Set(redactedValue(v.Elem(), redact))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() { // others are of types that are not ours: a time
-				out.Field(i).Set(redactedValue(v.Field(i), redact))
+		for field, value := range v.Fields() {
+			if field.IsExported() { // others are of types that are not ours: a time
+				out.FieldByIndex(field.Index).Set(redactedValue(value, redact))
 			}
 		}
-	case reflect.Slice:
-		if !v.IsNil() && v.Type().Elem().Kind() != reflect.Uint8 {
+	case reflect.Slice, reflect.Array:
+		if v.Kind() == reflect.Slice {
+			if v.IsNil() || v.Type().Elem().Kind() == reflect.Uint8 {
+				break
+			}
 			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-			for i := range v.Len() {
-				out.Index(i).Set(redactedValue(v.Index(i), redact))
-			}
 		}
-	case reflect.Array:
 		for i := range v.Len() {
 			out.Index(i).Set(redactedValue(v.Index(i), redact))
 		}

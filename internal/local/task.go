@@ -217,8 +217,7 @@ func (ts *Tasks) Show(ctx context.Context, id string) error {
 		full := *t.Completion
 		for _, r := range task.Roles {
 			if of := full.For(r); of != nil {
-				resolved := of.Resolve(r, t.Title, full.Acceptance, "")
-				full.Set(r, &resolved)
+				full.Set(r, new(of.Resolve(r, t.Title, full.Acceptance, "")))
 			}
 		}
 		t.Completion = &full

@@ -264,8 +264,7 @@ func (p Post) with(q Post) Post {
 // plan takes a plan up as it is.
 func (s *fold) plan(p *Planned) {
 	if p != nil {
-		plan := p.Plan
-		s.Plan, s.PlanDue, s.tree = &plan, false, p.Tree
+		s.Plan, s.PlanDue, s.tree = new(p.Plan), false, p.Tree
 		s.planned = len(s.Iterations) // the plan's record holds what they have done
 	}
 }
@@ -277,8 +276,7 @@ func (s *fold) advance(it *Iteration) {
 		return
 	}
 	if before := s.Plan.Story(it.Story); before != nil {
-		copied := *before
-		it.before = &copied
+		it.before = new(*before)
 	}
 	s.replan(a.Stories...)
 	if a.Handed {
@@ -291,8 +289,7 @@ func (s *fold) advance(it *Iteration) {
 
 func (s *fold) replan(stories ...plan.Story) {
 	if len(stories) > 0 {
-		plan := s.Plan.With(stories...)
-		s.Plan = &plan
+		s.Plan = new(s.Plan.With(stories...))
 	}
 }
 

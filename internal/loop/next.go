@@ -412,13 +412,7 @@ func (s State) nextRole() task.Role {
 
 // turnsOf counts a role's iterations since the last request for the run.
 func (s State) turnsOf(r task.Role) int {
-	n := 0
-	for _, it := range s.sinceAsked() {
-		if it.Judged && it.Role == r {
-			n++
-		}
-	}
-	return n
+	return safetext.CountFunc(s.sinceAsked(), func(it *Iteration) bool { return it.Judged && it.Role == r })
 }
 
 // readersCap says that a role which only reads has given all its verdicts; empty while none has. Whatever a turn

@@ -301,6 +301,11 @@ func (s State) LastJudged() *Iteration {
 	return newest(s.Iterations, func(it *Iteration) bool { return it.Judged })
 }
 
+// Judged are the iterations that the checks have judged, oldest first.
+func (s State) Judged() []*Iteration {
+	return slices.DeleteFunc(slices.Clone(s.Iterations), func(it *Iteration) bool { return !it.Judged })
+}
+
 // Writers are the roles of the run that take turns of their own, in order; at least the coder. The others judge inside
 // an iteration.
 func (s State) Writers() []task.Role {

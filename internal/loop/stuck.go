@@ -81,13 +81,7 @@ func (s State) StuckCount() int { return s.Spins().Count }
 func (s State) Shifts() int { return shifts(s.Iterations) }
 
 func shifts(its []*Iteration) int {
-	n := 0
-	for _, it := range its {
-		if it.Judged && it.Shifted() {
-			n++
-		}
-	}
-	return n
+	return safetext.CountFunc(its, func(it *Iteration) bool { return it.Judged && it.Shifted() })
 }
 
 // sameFailure counts how often in a row the newest failure has come without getting better.

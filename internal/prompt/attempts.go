@@ -199,7 +199,7 @@ func names(c *loop.Commit) []string {
 
 // judged are the newest iterations that the checks have spoken about, at most so many, oldest first.
 func judged(s loop.State, most int) []*loop.Iteration {
-	all := slices.DeleteFunc(slices.Clone(s.Iterations), func(it *loop.Iteration) bool { return !it.Judged })
+	all := s.Judged()
 	return all[max(0, len(all)-most):]
 }
 

@@ -84,10 +84,6 @@ func warnings(s loop.State) (soft []loop.Verdict) {
 	return soft
 }
 
-func judged(s loop.State) []*loop.Iteration {
-	return slices.DeleteFunc(slices.Clone(s.Iterations), func(it *loop.Iteration) bool { return !it.Judged })
-}
-
 // ranked is a changed file with its risk.
 type ranked struct {
 	loop.FileChange
@@ -259,21 +255,13 @@ func Tally(s loop.State) string {
 	if p == nil {
 		return ""
 	}
-	done, atCap := 0, 0
-	for _, st := range p.Stories {
-		if st.Done(s.Rules()) {
-			done++
-		}
-		if st.AtCap() {
-			atCap++
-		}
-	}
+	done := safetext.CountFunc(p.Stories, func(st plan.Story) bool { return st.Done(s.Rules()) })
 	word := "approved"
 	if s.Rules().SkipReview {
 		word = "done without a review"
 	}
 	text := fmt.Sprintf("%d of %d %s %s", done, len(p.Stories), safetext.Plural(len(p.Stories), "story", "stories"), word)
-	if atCap > 0 {
+	if atCap := len(p.AtCap()); atCap > 0 {
 		text += fmt.Sprintf(", %d of them only at the cap", atCap)
 	}
 	return text

@@ -105,12 +105,10 @@ func (t TaskResult) done() bool {
 // a person has to know of it. A task that never ran, because one that it needs failed, is not among the failed ones.
 // all is what holds all that is done; nil: nothing does.
 func ExecutionSummary(tasks []TaskResult, all *AllResult) string {
-	var done int
 	var failed, skipped []TaskResult
 	for _, t := range tasks {
 		switch {
 		case t.done():
-			done++
 		case t.Skipped != "":
 			skipped = append(skipped, t)
 		default:
@@ -119,7 +117,7 @@ func ExecutionSummary(tasks []TaskResult, all *AllResult) string {
 	}
 	var p wording.Markdown
 	p.Line("# Ralph Loop Execution Summary")
-	p.Part(fmt.Sprintf("## Completed: %d/%d tasks", done, len(tasks)))
+	p.Part(fmt.Sprintf("## Completed: %d/%d tasks", len(tasks)-len(failed)-len(skipped), len(tasks)))
 	if len(failed) > 0 {
 		p.Part("## Failed Tasks (require human attention):")
 	}

@@ -117,12 +117,7 @@ func (v View) reviewLine() string {
 	if it != v.State.LastJudged() {
 		word += fmt.Sprintf(" (in iteration %d)", it.N)
 	}
-	met := 0
-	for _, criterion := range c.Criteria {
-		if criterion.Met {
-			met++
-		}
-	}
+	met := safetext.CountFunc(c.Criteria, func(criterion loop.Criterion) bool { return criterion.Met })
 	if n := len(c.Criteria); n > 0 {
 		said = wording.JoinedBy("; ", said, fmt.Sprintf("%d of %s met", met,
 			safetext.Plural(n, "1 criterion", fmt.Sprintf("%d criteria", n))))

@@ -44,7 +44,7 @@ const mostInState = 200
 // StateFile is .ralph_state.md: what the next attempt, and a person, must know of the last ones. Outputs
 // are verbatim but for secrets; only the harness writes it.
 func StateFile(v View) string {
-	its := judged(v.State)
+	its := v.State.Judged()
 	var p wording.Markdown
 	p.WriteString("---\n" + v.frontMatter() + "---\n")
 	p.Part(page{v, rooms[0]}.atCap())

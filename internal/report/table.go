@@ -185,7 +185,7 @@ func (w Words) attempts(judged []*loop.Iteration) string {
 
 // errorHistory is the table of every attempt; of many the newest.
 func (v page) errorHistory() string {
-	its, note := newest(judged(v.State), v.most(50), "attempt")
+	its, note := newest(v.State.Judged(), v.most(50), "attempt")
 	return note + v.attempts(its)
 }
 

@@ -128,6 +128,16 @@ func Map[T, U any](items []T, f func(T) U) (out []U) {
 	return out
 }
 
+// CountFunc returns how many items are so.
+func CountFunc[T any](items []T, are func(T) bool) (n int) {
+	for _, item := range items {
+		if are(item) {
+			n++
+		}
+	}
+	return n
+}
+
 // Nearest returns the name that a word may have been meant to be: at most two letters away, longer or shorter at its
 // end, or with letters left out. It is empty if no name is that close.
 func Nearest[T ~string](word string, names []T) (best T) {

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,12 +20,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/store"
 )
 
+var appKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
 // anApp is an App on a GitHub that plays, with the credentials of the setup.
 func anApp(t *testing.T, clock func() time.Time, app fake.App) (*fake.GitHub, *installed) {
 	t.Helper()
 	hub := got[*fake.GitHub](t)(fake.New(fake.Options{}))
 	t.Cleanup(hub.Close)
-	key := got[*rsa.PrivateKey](t)(rsa.GenerateKey(rand.Reader, 2048))
+	key := got[*rsa.PrivateKey](t)(appKey())
 	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	app.ID, app.Slug, app.Key = 7, "ralph", &key.PublicKey
 	hub.AddApp(app)

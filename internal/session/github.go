@@ -21,7 +21,6 @@ type GitHub struct {
 	Page, API, GraphQL string // without a slash at their end
 	Token              string // empty: none that may be sent there
 	Trusted            bool   // any token may go there: it is GitHub's own, or someone has named it
-	Dir                bool   // the directory is in a clone of it
 }
 
 // remote is what the address of a clone's remote says.
@@ -43,7 +42,7 @@ func FindGitHub(ctx context.Context, env config.Environment, parent []string, di
 	if err != nil {
 		return GitHub{}, err
 	}
-	p := GitHub{Repo: at.repo, Dir: sameRepo(at.repo, origin.repo)}
+	p := GitHub{Repo: at.repo}
 	said := func(name string) string { return strings.TrimSuffix(proc.Value(parent, name), "/") }
 	if api := said("GITHUB_API_URL"); api != "" {
 		p.API, p.GraphQL, p.Page, chosen = api, said("GITHUB_GRAPHQL_URL"), said("GITHUB_SERVER_URL"), true
@@ -76,15 +75,11 @@ func whichHub(env config.Environment, origin remote, named string) (at remote, c
 		return at, false, invalid.Errorf("no repository on GitHub is named, and there is no clone here with a remote that " +
 			"names one; change into such a clone, or set GITHUB_REPOSITORY=owner/name")
 	}
-	if at.host == "" && sameRepo(at.repo, origin.repo) {
+	if at.host == "" && at.repo.Owner != "" && strings.EqualFold(at.repo.String(), origin.repo.String()) {
 		at.host = origin.host
 	}
 	at.host = cmp.Or(at.host, "github.com")
 	return at, chosen, nil
-}
-
-func sameRepo(a, b event.Repo) bool {
-	return a.Owner != "" && strings.EqualFold(a.String(), b.String())
 }
 
 // apiOf is the address of the API of a host.
@@ -107,19 +102,14 @@ func hosted(host string) bool {
 
 // tokenFor is the token for a host, by the names that GitHub's own command line gives them.
 func tokenFor(host string, trusted bool, said func(string) string) string {
-	var names []string
+	var token string
 	if trusted {
-		names = []string{"GITHUB_TOKEN", "GH_TOKEN"}
+		token = cmp.Or(said("GITHUB_TOKEN"), said("GH_TOKEN"))
 	}
 	if !hosted(host) {
-		names = append(names, "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
+		token = cmp.Or(token, said("GH_ENTERPRISE_TOKEN"), said("GITHUB_ENTERPRISE_TOKEN"))
 	}
-	for _, name := range names {
-		if token := said(name); token != "" {
-			return token
-		}
-	}
-	return ""
+	return token
 }
 
 // parseNamed reads what someone types for a repository.

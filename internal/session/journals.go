@@ -114,10 +114,7 @@ type sealedRun struct {
 // sealedRuns are the runs of a task in the directory, newest first, as far as their seals vouch for them.
 func (s *Session) sealedRuns(id string) iter.Seq[sealedRun] {
 	return func(yield func(sealedRun) bool) {
-		seals, err := s.Seal("")
-		if err != nil {
-			seals = "" // reported by OpenJournal
-		}
+		seals, _ := s.Seal("") // reported by OpenJournal
 		names, err := RunNames(s.RunDir(""), seals)
 		if err != nil {
 			yield(sealedRun{err: err})

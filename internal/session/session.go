@@ -133,16 +133,10 @@ func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.Res
 	if way != loop.Continue || s.Ask == nil || s.Resume || s.Fresh || len(before.Iterations) == 0 && before.Turning == nil {
 		return way, why, nil
 	}
-	finished := 0
-	for _, it := range before.Iterations {
-		if it.Judged {
-			finished++
-		}
-	}
 	answer, err := s.Ask(
 		fmt.Sprintf(
 			"%s is unfinished after %s. Resume or fresh? (R/f): ", before.Start.Name(),
-			safetext.Counted(finished, "iteration", "iterations"),
+			safetext.Counted(len(before.Judged()), "iteration", "iterations"),
 		),
 	)
 	if err != nil {

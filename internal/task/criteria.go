@@ -200,10 +200,7 @@ func unique(texts []string) []string {
 // The method is external where there is a command, multi_stage where there are stages, else def, which is string_match
 // when empty. A semantic verification that asks nothing asks for the acceptance criteria. c may be nil.
 func (c *Criteria) Resolve(role Role, title string, acceptance []string, def Method) Criteria {
-	var out Criteria
-	if c != nil {
-		out = *c
-	}
+	out := *cmp.Or(c, &Criteria{})
 	if strings.TrimSpace(out.Promise) == "" {
 		out.Promise = role.Promise()
 	}

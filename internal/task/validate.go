@@ -136,9 +136,7 @@ func (p *problems) method(key string, m Method, allowed []Method) {
 // verification holds a config against its method. A key that the method does not read is a mistake: its author believes
 // that it is used. methodKey is how the method's key is called there.
 func (p *problems) verification(key, methodKey string, m Method, v *Verification) {
-	if v == nil {
-		v = &Verification{}
-	}
+	v = cmp.Or(v, &Verification{})
 	p.fields(key, v)
 	for _, f := range v.used() {
 		switch {

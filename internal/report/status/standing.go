@@ -270,11 +270,9 @@ func standingRoles(v report.View) []StandingRole {
 			role.Promise, role.Method = cmp.Or(v.Redacted(criteria.Promise), role.Promise), criteria.Method
 			role.MaxIterations = max(role.MaxIterations, criteria.MaxIterations)
 		}
-		for _, it := range s.Iterations {
-			if it.Judged && (it.Role == r || r.ReadOnly() && judgedBy(it, r)) {
-				role.Iterations++
-			}
-		}
+		role.Iterations = safetext.CountFunc(s.Judged(), func(it *loop.Iteration) bool {
+			return it.Role == r || r.ReadOnly() && judgedBy(it, r)
+		})
 		list = append(list, role)
 	}
 	return list
