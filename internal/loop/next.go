@@ -111,7 +111,7 @@ func (s State) nextTurn(limits Limits, now time.Time) Step {
 		return Step{Do: Stop, Outcome: Capped, Reason: s.capReason(n - 1)}
 	case s.readersCap() != "":
 		return Step{Do: Stop, Outcome: Capped, Reason: s.readersCap()}
-	case most > 0 && s.turnsOf(role) >= most:
+	case most > 0 && safetext.CountFunc(s.sinceAsked(), func(it *Iteration) bool { return it.Judged && it.Role == role }) >= most:
 		return Step{Do: Stop, Outcome: Capped, Reason: fmt.Sprintf("the %s has taken %s, which is its cap", role, safetext.Count(most, "turn"))}
 	}
 	return Step{Do: TakeTurn, Iteration: n, Mode: mode, Story: story, Role: role, Tier: tier}
@@ -408,11 +408,6 @@ func (s State) nextRole() task.Role {
 		return writers[max(slices.Index(writers, f.Role), 0)]
 	}
 	return writers[at]
-}
-
-// turnsOf counts a role's iterations since the last request for the run.
-func (s State) turnsOf(r task.Role) int {
-	return safetext.CountFunc(s.sinceAsked(), func(it *Iteration) bool { return it.Judged && it.Role == r })
 }
 
 // readersCap says that a role which only reads has given all its verdicts; empty while none has. Whatever a turn
