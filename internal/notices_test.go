@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// TestNotices: the file that goes with a release has the licence of everything that a ralph binary is made of. With
+// TestNotices: the file that goes with a release has the license of everything that a ralph binary is made of. With
 // RALPH_UPDATE_NOTICES it is written anew.
 func TestNotices(t *testing.T) {
 	const file = "../THIRD_PARTY_NOTICES"
@@ -74,12 +74,12 @@ func writeNotices(to io.Writer) error {
 		return fmt.Errorf("go env GOROOT: %w", err)
 	}
 	standard := []linkedModule{{"the Go standard library", "", strings.TrimSpace(string(root))}}
-	const head = "ralph is made with the software below, under these licences. make notices writes this file.\n"
+	const head = "ralph is made with the software below, under these licenses. make notices writes this file.\n"
 	if _, err := io.WriteString(to, head); err != nil {
 		return err
 	}
 	for _, m := range slices.Concat(standard, modules, vendored) {
-		texts, err := licences(m.dir)
+		texts, err := licenses(m.dir)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.path, err)
 		}
@@ -91,17 +91,17 @@ func writeNotices(to io.Writer) error {
 	return nil
 }
 
-var isLicence = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)([._-].*)?$`)
+var isLicense = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)([._-].*)?$`)
 
-// licences are the texts at the top of a module.
-func licences(dir string) (string, error) {
+// licenses are the texts at the top of a module.
+func licenses(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", err
 	}
 	var texts []string
 	for _, e := range entries {
-		if e.IsDir() || !isLicence.MatchString(e.Name()) {
+		if e.IsDir() || !isLicense.MatchString(e.Name()) {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
@@ -111,7 +111,7 @@ func licences(dir string) (string, error) {
 		texts = append(texts, string(bytes.TrimSpace(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))))
 	}
 	if len(texts) == 0 {
-		return "", fmt.Errorf("no licence in %s", dir)
+		return "", fmt.Errorf("no license in %s", dir)
 	}
 	return strings.Join(texts, "\n\n"), nil
 }

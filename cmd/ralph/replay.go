@@ -25,7 +25,7 @@ type replayCommand struct {
 	Stderr     string `placeholder:"FILE" help:"What the agent printed on standard error. Default: for NAME.jsonl the file NAME.stderr beside it, when there is one."`
 	PromptFile string `placeholder:"FILE" help:"What the agent was asked, which is no claim where a program prints it again."`
 	Completion string `name:"completion-response" short:"c" default:"DONE" help:"What the agent says in <response> to claim that it is done."`
-	NoColor    bool   `help:"Show no colours."`
+	NoColor    bool   `help:"Show no colors."`
 	Timestamps bool   `help:"Begin each line with the time."`
 }
 
@@ -42,7 +42,7 @@ func (c *replayCommand) replay(ctx context.Context, p process) (loop.Turn, error
 	o := agent.Options{Command: c.Agent, Dir: p.dir, Host: agent.Host{Parent: p.environ},
 		Answer: agent.Answer{Completion: c.Completion}, Clock: time.Now}
 	if !c.JSON {
-		o.Console, o.Format = safetext.Coloured(p.out), stream.FormatFor(p.place())
+		o.Console, o.Format = safetext.Colored(p.out), stream.FormatFor(p.place())
 		o.Format.UseColor = o.Format.UseColor && !c.NoColor
 		o.Format.ShowTimestamp = c.Timestamps
 	}

@@ -84,7 +84,7 @@ func (r *shownRun) openPage(s *session.Session) error {
 func (r *shownRun) openBlock(d display, s *session.Session, p process, stderr io.Writer, steps *loop.StepTracker) {
 	file, _ := safetext.Raw(s.Out).(*os.File)
 	whole := &runStatus{steps: steps, began: now(), title: d.title}
-	style := live.Style{Colour: s.Format.UseColor, Unicode: s.Format.UseEmoji}
+	style := live.Style{Color: s.Format.UseColor, Unicode: s.Format.UseEmoji}
 	b := live.New(file, p.in, p.environ, func(width, height int) []string {
 		if d.several {
 			return style.Several(d.title, r.facts(), time.Now(), width, min(live.MaxRows(height), height-2))

@@ -15,7 +15,7 @@ import (
 )
 
 // TestServersAreKilled kills a server and the processes of their jobs, at any moment and again and again, while issues
-// are labelled in several repositories. Every issue becomes one pull request, with as many comments as one that nothing
+// are labeled in several repositories. Every issue becomes one pull request, with as many comments as one that nothing
 // was killed in, and no turn is taken again but one that a kill has cut off.
 func TestServersAreKilled(t *testing.T) {
 	rare(t)
@@ -46,12 +46,12 @@ func TestServersAreKilled(t *testing.T) {
 // killing is what is killed, and what has become of it.
 type killing struct {
 	*serving
-	asked  []labelled
+	asked  []labeled
 	killed map[int]time.Time // by the number of the process
 }
 
-// labelled is an issue that was labelled.
-type labelled struct {
+// labeled is an issue that was labeled.
+type labeled struct {
 	repository string
 	issue      int
 }
@@ -101,7 +101,7 @@ func (k *killing) ask() {
 		title := fmt.Sprintf("Add new.txt for Task-%d", len(k.asked))
 		issue := k.hub.AddIssue("alice", name, fake.Issue{Title: title, Body: "It is missing.", Author: "alice"})
 		k.hub.Label("alice", name, issue, "ralph", "alice")
-		k.asked = append(k.asked, labelled{name, issue})
+		k.asked = append(k.asked, labeled{name, issue})
 	}
 }
 

@@ -72,7 +72,7 @@ func (c *statusCommand) shower(p process) func(*session.Found, status.RunStatus,
 		return w, h
 	}}
 	format := stream.FormatFor(stream.Place{Terminal: isTerminal(out), Environ: p.environ})
-	style := live.Style{Colour: format.UseColor, Unicode: format.UseEmoji}
+	style := live.Style{Color: format.UseColor, Unicode: format.UseEmoji}
 	return func(f *session.Found, st status.RunStatus, changed bool) error {
 		var err error
 		switch {

@@ -111,14 +111,14 @@ func (r *Runner) write(to io.Writer, p []byte) (int, error) {
 }
 
 // Console is where lines are logged that were made inert before they were colored.
-func (r *Runner) Console() io.Writer { return coloured{r, safetext.Coloured(r.text)} }
+func (r *Runner) Console() io.Writer { return colored{r, safetext.Colored(r.text)} }
 
-type coloured struct {
+type colored struct {
 	r    *Runner
 	text io.Writer
 }
 
-func (c coloured) Write(p []byte) (int, error) { return c.r.write(c.text, p) }
+func (c colored) Write(p []byte) (int, error) { return c.r.write(c.text, p) }
 
 // StopCommands makes the runner read what follows as text, until resume is called: an agent or a check that prints
 // ::set-output or ::add-mask must not be obeyed. What this package itself says in between is obeyed anyway.

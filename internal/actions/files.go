@@ -64,12 +64,12 @@ func (r *Runner) Summary(markdown string) {
 	if r.summary == "" || markdown == "" {
 		return
 	}
-	if err := r.summarise(markdown); err != nil {
+	if err := r.summarize(markdown); err != nil {
 		r.Warning(fmt.Sprintf("writing the job summary: %v", err))
 	}
 }
 
-func (r *Runner) summarise(markdown string) error {
+func (r *Runner) summarize(markdown string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	used := int64(0)

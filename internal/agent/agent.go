@@ -213,7 +213,7 @@ func (a *Agent) ended(end proc.Result) (loop.Class, string) {
 			safetext.Duration(o.Idle))
 	case proc.Limited:
 		return loop.Limited, "the agent " + end.Why
-	case proc.Cancelled:
+	case proc.Canceled:
 		return loop.Stopped, "the agent was stopped because the run was canceled"
 	case proc.Signalled:
 		return loop.Killed, fmt.Sprintf("the agent was ended by %s, which ralph did not send: %s", end.Signal, sender(end))
@@ -302,7 +302,7 @@ func (a *Agent) Starts(ctx context.Context, s *sandbox.Sandbox) error {
 // account of it, if it gave any, has fewer: that would let it begin again and again.
 func (a *Agent) settle(turn *loop.Turn, reader *reader, end proc.Result) {
 	switch {
-	case reader.over != "" && end.Class == proc.Cancelled:
+	case reader.over != "" && end.Class == proc.Canceled:
 		turn.Class, turn.Reason, turn.Ours = loop.Spent, reader.over, true
 	case turn.Class == loop.Spent && a.dialect.holds != nil && a.dialect.holds(a.options) != "":
 		turn.Reason, turn.Ours = a.dialect.name+" stopped, since the run had "+loop.Dollars(a.options.Left.CostUSD)+
@@ -316,13 +316,13 @@ func (a *Agent) settle(turn *loop.Turn, reader *reader, end proc.Result) {
 }
 
 // satOut reports a turn that was stopped while the agent waited for a usage limit's end; ok is false of any other.
-func (a *Agent) satOut(r *reader, end proc.Result) (j judgement, ok bool) {
+func (a *Agent) satOut(r *reader, end proc.Result) (j judgment, ok bool) {
 	idle := end.Class == proc.Idle || end.Class == proc.TimedOut
-	if !r.waits || !limited(r.facts.retry) || !idle && (!r.sat || end.Class != proc.Cancelled) {
+	if !r.waits || !limited(r.facts.retry) || !idle && (!r.sat || end.Class != proc.Canceled) {
 		return j, false
 	}
 	now := r.talk.now()
-	j = judgement{class: loop.UsageLimit, resets: r.resets}
+	j = judgment{class: loop.UsageLimit, resets: r.resets}
 	if j.resets.IsZero() {
 		j.resets = r.facts.resets(r.facts.retry.Text, now)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// judgement is what facts come to.
-type judgement struct {
+// judgment is what facts come to.
+type judgment struct {
 	class  loop.Class
 	reason string    // one sentence: what happened and what to do; "" for OK
 	resets time.Time // when it says that it works again; zero: not known
@@ -57,7 +57,7 @@ func (f facts) failed() bool {
 // says because it was interrupted is only what it has spent.
 func (f facts) lingered() bool {
 	switch f.end.Class {
-	case proc.Cancelled:
+	case proc.Canceled:
 		return f.hung
 	case proc.TimedOut, proc.Idle, proc.Signalled, proc.Limited:
 		return f.result != nil && !strings.HasPrefix(f.result.Why, "aborted") && f.result.Subtype != "error_during_execution"
@@ -187,7 +187,7 @@ func byWords(said string) loop.Class {
 
 // judge decides how a turn ended, by what was said and how the process ended. The agent's own words on success do not
 // count, because an agent can work on rate limits. They do count if the agent did nothing.
-func (d dialect) judge(f facts, now time.Time) judgement {
+func (d dialect) judge(f facts, now time.Time) judgment {
 	class := d.classify(f)
 	byWords := class == loop.OK && f.idle
 	if byWords {
@@ -214,9 +214,9 @@ func (d dialect) complaint(f facts) loop.Class {
 	return class
 }
 
-// explain words a judgement: what happened, what to do about it, and what the agent said itself; in one line.
-func (d dialect) explain(class loop.Class, f facts, now time.Time) judgement {
-	j := judgement{class: class}
+// explain words a judgment: what happened, what to do about it, and what the agent said itself; in one line.
+func (d dialect) explain(class loop.Class, f facts, now time.Time) judgment {
+	j := judgment{class: class}
 	if class == loop.OK {
 		return j
 	}

@@ -18,7 +18,7 @@ func TestLingers(t *testing.T) {
 	r := newReader(talk, a.dialect)
 	_, _ = io.WriteString(r, `{"type":"result","subtype":"success","result":"<response>DONE</response>","usage":{"output_tokens":5}}`+"\n")
 	<-stopped
-	if turn := a.concluded(r, proc.Result{Class: proc.Cancelled, Exit: -1}, ""); turn.Class != loop.OK || !turn.Claim.Done {
+	if turn := a.concluded(r, proc.Result{Class: proc.Canceled, Exit: -1}, ""); turn.Class != loop.OK || !turn.Claim.Done {
 		t.Errorf("turn = %+v", turn)
 	}
 }

@@ -116,7 +116,7 @@ func (p approval) mayEdit(ctx context.Context, found event.Comment) error {
 	if _, looked := p.facts.Permissions[strings.ToLower(who.Login)]; !looked && who.Login != "" && !who.Bot {
 		p.facts.Permissions = map[string]event.Permission{strings.ToLower(who.Login): p.github.Permission(ctx, who.Login)}
 	}
-	if refusal := event.AuthoriseEdit(who, p.facts, p.rules); refusal != nil {
+	if refusal := event.AuthorizeEdit(who, p.facts, p.rules); refusal != nil {
 		return invalid.Mark(&plan.Error{Name: approvedName, Problems: []string{"the last edit of its comment does not count: " + refusal.Reason}})
 	}
 	return nil

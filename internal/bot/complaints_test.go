@@ -33,7 +33,7 @@ func TestAgentReadsWhatWasMeant(t *testing.T) {
 			} {
 				w.gh.AddComment(owner, name, w.issue, c)
 			}
-			event, payload := w.labelled()
+			event, payload := w.labeled()
 			w.gh.EditIssue(owner, name, w.issue, "SWAPPED", "SWAPPED")
 			told := w.shared("told")
 			w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent",

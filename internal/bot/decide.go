@@ -108,7 +108,7 @@ func Decide(r Reads) Decision {
 	if why, withdrawn := r.Facts.Withdrawn(r.Event); withdrawn && r.Job.Attempt <= 1 {
 		return d.because(DoNothing, why)
 	}
-	if refusal := event.Authorise(r.Event, r.Facts, r.Rules); refusal != nil {
+	if refusal := event.Authorize(r.Event, r.Facts, r.Rules); refusal != nil {
 		d.Refusal = refusal
 		return d.because(Refuse, refusal.Reason)
 	}

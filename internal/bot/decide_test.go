@@ -23,7 +23,7 @@ func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 	}
 	gathered := func(r *Reads) {
 		r.Gathered = true
-		r.Facts = event.Facts{Self: "ralph[bot]", Labeller: "alice",
+		r.Facts = event.Facts{Self: "ralph[bot]", Labeler: "alice",
 			Permissions: map[string]event.Permission{"alice": {Level: "write"}}}
 	}
 	located := func(r *Reads) { r.Located, r.Request = true, Decide(*r).Request }

@@ -50,7 +50,7 @@ func (a *Action) DryRun(ctx context.Context, dir string) (Preview, error) {
 	if d.Reads.Gathered || err != nil {
 		p.Asks = strings.NewReplacer("{phrase}", a.rules.TriggerPhrase, "{label}", a.rules.TriggerLabel).Replace(string(d.Request.Asking))
 		p.Hint = safetext.Shorten(d.Request.Hint, mostHint)
-		for _, login := range event.Identities(d.Reads.Event, d.Facts.Labeller) {
+		for _, login := range event.Identities(d.Reads.Event, d.Facts.Labeler) {
 			p.People = append(p.People, login+": "+level(d.Facts.Permissions, login))
 		}
 	}

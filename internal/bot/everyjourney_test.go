@@ -43,20 +43,20 @@ esac
 var journeys = []journey{
 	{"a label", loop.Done, func(w *world) (string, []byte) {
 		w.inputs["review"] = "true"
-		return w.labelled()
+		return w.labeled()
 	}},
 	{"a label that fails", loop.Capped, func(w *world) (string, []byte) {
 		w.inputs["checks"] = "test -e good"
-		return w.labelled()
+		return w.labeled()
 	}},
 	{"a retry", loop.Done, func(w *world) (string, []byte) {
 		w.inputs["checks"], w.inputs["max_iterations"] = "test -e good", "1"
-		w.must(loop.Capped)(w.hasten(w.labelled()))
+		w.must(loop.Capped)(w.hasten(w.labeled()))
 		w.inputs["checks"] = "true"
 		return w.commented(w.issue, "/ralph retry")
 	}},
 	{"a fix of two threads", loop.Done, func(w *world) (string, []byte) {
-		w.must(loop.Done)(w.hasten(w.labelled()))
+		w.must(loop.Done)(w.hasten(w.labeled()))
 		pr := w.gh.Pulls(owner, name)[0].Number
 		for line := range 2 {
 			w.gh.AddReviewComment(owner, name, pr,
@@ -65,8 +65,8 @@ var journeys = []journey{
 		return w.commented(pr, "/ralph fix")
 	}},
 	{"a second run, which keeps the work of the first", loop.Done, func(w *world) (string, []byte) {
-		w.must(loop.Done)(w.hasten(w.labelled()))
-		return w.labelled()
+		w.must(loop.Done)(w.hasten(w.labeled()))
+		return w.labeled()
 	}},
 	{"a stop of what was left", loop.Interrupted, func(w *world) (string, []byte) {
 		w.left()
@@ -85,12 +85,12 @@ var journeys = []journey{
 // left is a run that was killed after its first commit, two hours ago.
 func (w *world) left() {
 	w.t.Helper()
-	event, payload := w.labelled()
+	event, payload := w.labeled()
 	w.killed("judged 1", event, payload)
 	w.env["GITHUB_RUN_ID"], w.late = "76", 2*time.Hour
 }
 
-func (w *world) labelled() (event string, payload []byte) {
+func (w *world) labeled() (event string, payload []byte) {
 	w.gh.Label(owner, name, w.issue, "ralph", "alice")
 	return "issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")
 }

@@ -33,7 +33,7 @@ func (w *world) mentions() []string {
 // request that is ready a request for a review. Where there is a failure report, it is that comment.
 func TestPeopleAreTold(t *testing.T) {
 	t.Parallel()
-	const asks = `echo x >> add.sh; echo 'which colour, @bob?'; exit 42`
+	const asks = `echo x >> add.sh; echo 'which color, @bob?'; exit 42`
 	type row struct {
 		name, agent, checks, notify string
 		want                        loop.Outcome
@@ -41,7 +41,7 @@ func TestPeopleAreTold(t *testing.T) {
 		requested                   string
 	}
 	for _, tt := range some(2,
-		row{"waiting", asks, "true", "", loop.Waiting, "#2 @alice **⏸️ Waiting for your answer (without a sandbox): “which colour, ", "[]"},
+		row{"waiting", asks, "true", "", loop.Waiting, "#2 @alice **⏸️ Waiting for your answer (without a sandbox): “which color, ", "[]"},
 		row{"cannot run", quick, "no-such-tool-anywhere", "", loop.Invalid, "#1 @alice **⚠️ Cannot run", ""},
 		row{"done", quick, "true", "", loop.Done, "", "[alice]"},
 		row{"failed", quick, "test -e good", "", loop.Capped, "#2 @alice ", "[]"},
@@ -51,7 +51,7 @@ func TestPeopleAreTold(t *testing.T) {
 			t.Parallel()
 			w := newJourney(t, false)
 			w.inputs["agent"], w.inputs["checks"], w.inputs["notify_on"] = w.script("agent", tt.agent), tt.checks, tt.notify
-			w.must(tt.want)(w.hasten(w.labelled()))
+			w.must(tt.want)(w.hasten(w.labeled()))
 			w.clean()
 			got := w.mentions()
 			if tt.mention == "" && len(got) != 0 || tt.mention != "" &&
@@ -72,7 +72,7 @@ func TestLabelsAfterTheMerge(t *testing.T) {
 	t.Parallel()
 	w := newJourney(t, false)
 	w.gh.Label(owner, name, w.issue, "bug", "alice")
-	w.must(loop.Done)(w.hasten(w.labelled()))
+	w.must(loop.Done)(w.hasten(w.labeled()))
 	if got := w.labels(); got != "bug,ralph:review" {
 		t.Fatalf("labels %s", got)
 	}

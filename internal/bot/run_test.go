@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// TestLabelledIssueBecomesPullRequest is the main job: a labelled issue in, a reviewed pull request out.
-func TestLabelledIssueBecomesPullRequest(t *testing.T) {
+// TestLabeledIssueBecomesPullRequest is the main job: a labeled issue in, a reviewed pull request out.
+func TestLabeledIssueBecomesPullRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).overHTTP()
 	w.inputs["agent"] = w.script("agent", fixer)

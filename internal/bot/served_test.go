@@ -13,7 +13,7 @@ import (
 func TestServedJobsRunAgain(t *testing.T) {
 	t.Parallel()
 	w := newJourney(t, true)
-	event, payload := w.labelled()
+	event, payload := w.labeled()
 	var runs []string
 	attempt := func(number, host string) loop.Result {
 		w.env["GITHUB_RUN_ATTEMPT"] = number

@@ -22,7 +22,7 @@ type Server struct {
 	Page    string // the address of the page that shows it, the same for all of its processes
 	Payload []byte // of the event
 	As      *github.Installation
-	Layers  []config.Layer   // settings below the repository's own: the organisation's
+	Layers  []config.Layer   // settings below the repository's own: the organization's
 	Allow   config.Allowance // what no setting goes beyond
 	Mistake error            // in the settings, why no run may begin; nil: one may
 	Mirror  string           // where the repository's objects are on this machine; "" is nowhere

@@ -16,7 +16,7 @@ func (w *world) interrupted(by func(), agent string) (loop.Result, error) {
 	w.t.Helper()
 	w.shared("begun")
 	w.inputs["agent"] = w.script("agent", strings.ReplaceAll(agent, "DIR", w.dir))
-	a := w.ready(w.labelled())
+	a := w.ready(w.labeled())
 	beats := make(chan time.Time)
 	a.beat = beats
 	type ended struct {
@@ -276,7 +276,7 @@ func TestOtherWorkflowsJudge(t *testing.T) {
 	w.inputs["agent"] = w.script("agent", `p=$(cat)
 case "$p" in *"CI says no"*) touch again.txt;; esac
 printf '%s' "$p" | `+w.script("worker", fixer))
-	a := w.ready(w.labelled())
+	a := w.ready(w.labeled())
 	looks := 0
 	a.pause = func(context.Context, time.Duration) error {
 		looks++

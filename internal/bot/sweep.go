@@ -257,7 +257,7 @@ func (s *sweep) labeled(ctx context.Context, yield func(pending, error) bool) bo
 	if s.Inputs.Plan != "" {
 		return true
 	}
-	if is, err := s.left(); err == nil && !is.Labelled {
+	if is, err := s.left(); err == nil && !is.Labeled {
 		return true
 	}
 	for _, label := range []string{s.rules.TriggerLabel, s.rules.PlanLabel()} {
@@ -296,23 +296,23 @@ func (s *sweep) labeled(ctx context.Context, yield func(pending, error) bool) bo
 // queued is what is decided on a label, as if its event had just arrived. The error says why it does not count: if the issue
 // was edited after it was labeled, the text that was requested no longer exists.
 func (s *sweep) queued(ctx context.Context, issue event.Issue, label string) (d Decision, err error) {
-	labeller, at, err := s.github.LabelChanged(ctx, issue.Number, event.Labeled, label)
+	labeler, at, err := s.github.LabelChanged(ctx, issue.Number, event.Labeled, label)
 	if err != nil {
 		return d, err
 	}
 	if label == s.rules.TriggerLabel &&
 		slices.ContainsFunc(s.runs, func(r loop.State) bool { return r.Start.Issue == issue.Number && begunSince(r, at) }) {
-		return d, errors.New("a run has begun since it was labelled, and could not take the label off")
+		return d, errors.New("a run has begun since it was labeled, and could not take the label off")
 	}
 	edited, err := s.github.LastEdited(ctx, issue.Number)
 	if err != nil {
 		return d, err
 	}
 	if edited.After(at) {
-		return d, errors.New("its text was edited after it was labelled; take the label off and put it on again")
+		return d, errors.New("its text was edited after it was labeled; take the label off and put it on again")
 	}
 	d, err = s.decide(ctx, jobReader{s.Action}, event.Event{
-		Kind: event.Labeled, Name: "issues.labeled (swept)", Repo: s.ev.Repo, Sender: event.Actor{Login: labeller},
+		Kind: event.Labeled, Name: "issues.labeled (swept)", Repo: s.ev.Repo, Sender: event.Actor{Login: labeler},
 		At: at, Label: label, Issue: &issue,
 	}, 1)
 	if err == nil && d.Step != Work && d.Step != DerivePlan {

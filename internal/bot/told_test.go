@@ -11,7 +11,7 @@ import (
 // meanwhile runs the job of a label, during which something happens once, after its first iteration was judged.
 func (w *world) meanwhile(happens func()) (loop.Result, error) {
 	w.t.Helper()
-	a := w.ready(w.labelled())
+	a := w.ready(w.labeled())
 	happened := false
 	a.stored = func(r loop.Record) {
 		if r.Type == loop.Judged && !happened {

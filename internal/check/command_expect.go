@@ -169,7 +169,7 @@ func (c *Command) reason(r proc.Result) string {
 		return "it " + r.Why
 	case proc.Signalled:
 		return "it was ended by " + r.Signal
-	case proc.Cancelled:
+	case proc.Canceled:
 		return "it was stopped with the run"
 	case proc.NotFound, proc.NotExecutable:
 		if c.Bash {

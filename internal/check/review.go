@@ -120,7 +120,7 @@ func (r *Review) Run(ctx context.Context, at Input) (v loop.Verdict, err error) 
 		v.Concerns, v.Reason = []loop.Concern{c}, "checked, not reviewed"
 		return v, nil
 	}
-	if n := at.State.Judgements(r.Name()); r.Most > 0 && n >= r.Most {
+	if n := at.State.Judgments(r.Name()); r.Most > 0 && n >= r.Most {
 		v.Reason = fmt.Sprintf("%s has judged %s, which is its cap", r.who(), safetext.Times(n))
 		return v, nil
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// initialise runs ralph init in a directory on these answers, a line each.
-func initialise(t *testing.T, dir string, answers ...string) (dialogue string, err error) {
+// initialize runs ralph init in a directory on these answers, a line each.
+func initialize(t *testing.T, dir string, answers ...string) (dialogue string, err error) {
 	t.Helper()
 	var out strings.Builder
 	i := &Init{Session: session.Session{Dir: dir, Parent: withAgents(t), Out: &out},
@@ -137,7 +137,7 @@ func filesIn(t *testing.T, dir string) map[string]string {
 
 func TestInitWritesWhatWasAnswered(t *testing.T) { // S1-34…S1-43
 	dir := t.TempDir()
-	out, err := initialise(t, dir, "", "  ", " claude ", " --model , opus,", "zero", "0", "-1", "1001", "7", "FINISHED",
+	out, err := initialize(t, dir, "", "  ", " claude ", " --model , opus,", "zero", "0", "-1", "1001", "7", "FINISHED",
 		"make lint && make vet", "later", "prepend", "Fix lint errors only.", "make test", "", "", "", "YES", "git",
 		"commit , push")
 	noError(t, err)
@@ -150,7 +150,7 @@ func TestInitWritesWhatWasAnswered(t *testing.T) { // S1-34…S1-43
 		}
 	}
 	got := filesIn(t, dir)
-	if got[".ralph/settings.json"] != filesIn(t, "testdata")["initialised.json"] || got[".ralph/.gitignore"] != session.Ignored || len(got) != 2 {
+	if got[".ralph/settings.json"] != filesIn(t, "testdata")["initialized.json"] || got[".ralph/.gitignore"] != session.Ignored || len(got) != 2 {
 		t.Errorf("%v", got)
 	}
 	s, err := config.Load(config.Layer{Name: config.SettingsFile, JSON: []byte(got[".ralph/settings.json"])})
@@ -162,7 +162,7 @@ func TestInitWritesWhatWasAnswered(t *testing.T) { // S1-34…S1-43
 // TestInitWithDefaults: without a command, source control is not configured.
 func TestInitWithDefaults(t *testing.T) {
 	dir := t.TempDir()
-	out, err := initialise(t, dir, "codex", "", "", "", "", "y", "")
+	out, err := initialize(t, dir, "codex", "", "", "", "", "y", "")
 	noError(t, err)
 	s, err := config.Load(config.Layer{Name: config.SettingsFile, JSON: []byte(filesIn(t, dir)[".ralph/settings.json"])})
 	if err != nil || s.Iterations(0) != 10 || s.CompletionResponse != "DONE" || s.Agent.Command != "codex" ||
@@ -192,7 +192,7 @@ func TestInitShowsWhatThereIs(t *testing.T) { // S1-29…S1-33
 			if test.local != "" {
 				put(t, dir, config.LocalSettingsFile, test.local)
 			}
-			out, err := initialise(t, dir, test.answer, "codex", "", "", "", "", "")
+			out, err := initialize(t, dir, test.answer, "codex", "", "", "", "", "")
 			if err != nil || !strings.Contains(out, test.loaded) || !strings.Contains(out, `"command": "amp"`) ||
 				strings.Contains(out, "hush") ||
 				strings.Contains(out, `"maximumIterations": 3`) != (test.local != "") {
@@ -213,7 +213,7 @@ func TestInitAbortedAnywhereWritesNothing(t *testing.T) { // S1-28
 	answers := []string{"claude", "", "", "", "make test", "", "", "", "y", "git", "commit"}
 	for n := range answers {
 		dir := t.TempDir()
-		if _, err := initialise(t, dir, append(answers[:n:n], "half a li")[:n]...); n > 0 &&
+		if _, err := initialize(t, dir, append(answers[:n:n], "half a li")[:n]...); n > 0 &&
 			!errors.Is(err, session.ErrAborted) {
 			t.Errorf("end before question %d: %v", n, err)
 		}
@@ -258,7 +258,7 @@ func TestInitRefuses(t *testing.T) {
 			dir := t.TempDir()
 			test.ready(t, dir)
 			before := len(filesIn(t, dir))
-			_, err := initialise(t, dir, "claude", "", "", "", "", "")
+			_, err := initialize(t, dir, "claude", "", "", "", "", "")
 			if err == nil || errors.Is(err, session.ErrAborted) || !strings.Contains(err.Error(), test.want) ||
 				len(filesIn(t, dir)) != before {
 				t.Errorf("%v, want %q; %v", err, test.want, filesIn(t, dir))

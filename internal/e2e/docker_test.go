@@ -10,7 +10,7 @@ import (
 
 const image = "ralph-e2e:test"
 
-// TestImage builds the target of the Dockerfile that has no agent, and has a container take a labelled issue to a pull
+// TestImage builds the target of the Dockerfile that has no agent, and has a container take a labeled issue to a pull
 // request as GitHub does: ralph is root and process 1.
 func TestImage(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ jobs:
         shell: bash
 `
 
-// TestHostAction has a runner take a labelled issue to a pull request with host/action.yml, which builds ralph from
+// TestHostAction has a runner take a labeled issue to a pull request with host/action.yml, which builds ralph from
 // this source. Act, the runner, is not GitHub's: permissions, concurrency and time limits of jobs are not what is
 // tested here.
 func TestHostAction(t *testing.T) {

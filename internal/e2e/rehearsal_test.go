@@ -70,7 +70,7 @@ func (r release) runner(t *testing.T, image string) runner {
 	return newRunner(t, r.act, releasedAction(t, r.version, image, r.files, r.serve))
 }
 
-// container runs README's workflow on a labelled issue, and says how long it took to be seen.
+// container runs README's workflow on a labeled issue, and says how long it took to be seen.
 func (r runner) container(t *testing.T, e engine, image, workflow, when string) {
 	t.Helper()
 	s, m := newScene(t), claudesModel(t)
@@ -87,7 +87,7 @@ func (r runner) container(t *testing.T, e engine, image, workflow, when string) 
 		seconds(j.ended.Sub(j.begun)))
 }
 
-// host runs the workflow on a labelled issue.
+// host runs the workflow on a labeled issue.
 func (r runner) host(t *testing.T, when string) {
 	t.Helper()
 	s, m := newScene(t), claudesModel(t)

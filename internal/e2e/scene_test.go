@@ -37,7 +37,7 @@ echo '::error::an agent must not be obeyed'
 echo '<response>DONE</response>'
 `
 
-// scene is a stand-in for GitHub with an issue that somebody has just labelled, and an agent that works on it.
+// scene is a stand-in for GitHub with an issue that somebody has just labeled, and an agent that works on it.
 type scene struct {
 	hub *fake.GitHub
 	dir string // readable for all: agent, event.json

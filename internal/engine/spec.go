@@ -74,8 +74,8 @@ type Place struct {
 	Caches            string        // what later runs have of caches; no one else uses it meanwhile; empty: nothing is kept
 	Logs              string        // outputs that the agent may read
 	LogsAs            string        // the same as prompts name it, from the workspace; empty: Logs
-	InJob             bool          // a job of GitHub's: once it is cancelled, it has ten seconds
-	LastCommit        time.Duration // what a cancelled run has for the commit of what its agent left; 0: stepGrace
+	InJob             bool          // a job of GitHub's: once it is canceled, it has ten seconds
+	LastCommit        time.Duration // what a canceled run has for the commit of what its agent left; 0: stepGrace
 	AcceptCredentials bool          // agents may read the git credentials of the clone that they work in
 	InstallSandbox    bool          // what a sandbox needs of this machine may be installed
 	// AgreeToNone asks the person whether to run where no sandbox works, for the reason given; nil: no one is there.

@@ -45,13 +45,13 @@ type person struct {
 
 // involved lists everyone whom an event must name; an empty login is someone whom it does not name, as of a deleted
 // account.
-func involved(ev Event, labeller string) []person {
+func involved(ev Event, labeler string) []person {
 	if asker(ev.Kind) != Writers {
 		return nil
 	}
 	people := []person{{"sender", ev.Sender.Login}}
 	if ev.Kind == Labeled {
-		people = append(people, person{"labeller", labeller})
+		people = append(people, person{"labeler", labeler})
 	}
 	if ev.Comment != nil {
 		people = append(people, person{"comment's author", ev.Comment.Author.Login})
@@ -66,9 +66,9 @@ func involved(ev Event, labeller string) []person {
 }
 
 // Identities lists every login that must have write access for the event to count, without repeats.
-func Identities(ev Event, labeller string) []string {
+func Identities(ev Event, labeler string) []string {
 	var who []string
-	for _, p := range involved(ev, labeller) {
+	for _, p := range involved(ev, labeler) {
 		if p.login != "" && !slices.ContainsFunc(who, func(w string) bool { return strings.EqualFold(w, p.login) }) {
 			who = append(who, p.login)
 		}
@@ -95,16 +95,16 @@ func ownSentence(self string, ev Event) string {
 		"a GitHub App (inputs app_id and app_private_key), the job's own token (github_token: ${{ github.token }}), or a token of a separate account for ralph", self, self)
 }
 
-// Authorise says whether the event's people may ask, and if not, why. It reads nothing but its arguments and fails
+// Authorize says whether the event's people may ask, and if not, why. It reads nothing but its arguments and fails
 // closed.
-func Authorise(ev Event, facts Facts, rules Rules) *Refusal {
+func Authorize(ev Event, facts Facts, rules Rules) *Refusal {
 	if asker(ev.Kind) == Anybody {
 		return nil
 	}
 	if refusal := fromFork(ev); refusal != nil || asker(ev.Kind) == NoOne {
 		return refusal
 	}
-	people := involved(ev, facts.Labeller)
+	people := involved(ev, facts.Labeler)
 	for _, p := range people {
 		if p.login == "" {
 			return unnamed(p, ev)
@@ -121,9 +121,9 @@ func Authorise(ev Event, facts Facts, rules Rules) *Refusal {
 	return nil
 }
 
-// AuthoriseEdit says whether what someone has made of a comment of ralph's counts, and if not, why. It takes what
+// AuthorizeEdit says whether what someone has made of a comment of ralph's counts, and if not, why. It takes what
 // asking takes, and fails closed: an editor who is not known is no one.
-func AuthoriseEdit(editor Actor, facts Facts, rules Rules) *Refusal {
+func AuthorizeEdit(editor Actor, facts Facts, rules Rules) *Refusal {
 	switch {
 	case editor.Login == "":
 		return &Refusal{Reason: "the last editor is not known (the account may have been deleted), so the edit cannot be authorized; someone with write access must edit it again"}
@@ -148,7 +148,7 @@ func fromFork(ev Event) *Refusal {
 
 // unnamed refuses what does not say who is behind it.
 func unnamed(p person, ev Event) *Refusal {
-	if p.as == "labeller" {
+	if p.as == "labeler" {
 		return &Refusal{Who: ev.Sender.Login,
 			Reason: "the user who added the label could not be read from the issue's event log; remove the label and add it again"}
 	}

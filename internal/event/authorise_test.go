@@ -14,8 +14,8 @@ func may(levels map[string]string) map[string]Permission {
 	return out
 }
 
-// TestAuthoriseEdit has a row for each who may have edited a comment of ralph's. An empty want lets the edit count.
-func TestAuthoriseEdit(t *testing.T) {
+// TestAuthorizeEdit has a row for each who may have edited a comment of ralph's. An empty want lets the edit count.
+func TestAuthorizeEdit(t *testing.T) {
 	facts := Facts{Self: "github-actions[bot]", Permissions: may(map[string]string{"alice": "write", "bob": "read"})}
 	facts.Permissions["carol"] = Permission{Err: errors.New("502")}
 	for _, tt := range []struct {
@@ -33,7 +33,7 @@ func TestAuthoriseEdit(t *testing.T) {
 		{"another workflow", Actor{Login: "github-actions[bot]", Bot: true}, "another workflow writes as that account"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			refusal := AuthoriseEdit(tt.editor, facts, Rules{AllowedBots: []string{"robot[bot]"}})
+			refusal := AuthorizeEdit(tt.editor, facts, Rules{AllowedBots: []string{"robot[bot]"}})
 			if (refusal == nil) != (tt.want == "") || refusal != nil && !strings.Contains(refusal.Reason, tt.want) {
 				t.Errorf("%+v, want %q", refusal, tt.want)
 			}

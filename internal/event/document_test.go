@@ -192,7 +192,7 @@ func listed[T ~string](list []T) string {
 	return strings.Join(words, ", ")
 }
 
-// whoTable asks Authorise about every kind of user who can be behind an event.
+// whoTable asks Authorize about every kind of user who can be behind an event.
 func whoTable() string {
 	known := func(p Permission) map[string]Permission { return map[string]Permission{"alice": p} }
 	people := []struct {
@@ -231,7 +231,7 @@ func answer(ev Event, facts Facts) string {
 	if _, own := IsOwn(ev, facts.Self); own {
 		return "nothing happens"
 	}
-	if Authorise(ev, facts, Rules{AllowedBots: []string{"helper[bot]"}}) != nil {
+	if Authorize(ev, facts, Rules{AllowedBots: []string{"helper[bot]"}}) != nil {
 		return "refused"
 	}
 	return "yes"

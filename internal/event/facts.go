@@ -22,7 +22,7 @@ func (p Permission) writes() bool {
 // Facts are everything that is read from GitHub before a decision, once.
 type Facts struct {
 	Self        string                // the login ralph writes as
-	Labeller    string                // Labeled: the login that added the label, from the issue's event log
+	Labeler     string                // Labeled: the login that added the label, from the issue's event log
 	LabelOff    bool                  // Labeled: the label is no longer on the issue
 	CommentGone bool                  // Commented: someone has deleted the comment
 	Permissions map[string]Permission // by login, lower case

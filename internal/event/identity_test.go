@@ -49,7 +49,7 @@ type identity struct {
 	self       string
 	permission *Permission
 	kind       Kind
-	second     string // labeller, comment's author or reviewer
+	second     string // labeler, comment's author or reviewer
 	trigger    string
 	fork       bool
 }
@@ -78,7 +78,7 @@ func (c identity) facts() Facts {
 		facts.Permissions[strings.ToLower(c.who.Login)] = *c.permission
 	}
 	if c.kind == Labeled {
-		facts.Labeller = c.second
+		facts.Labeler = c.second
 	}
 	return facts
 }
@@ -183,7 +183,7 @@ func TestIdentities(t *testing.T) {
 	identities(func(c identity) {
 		cases++
 		ev, facts := c.event(), c.facts()
-		got, want := Authorise(ev, facts, rules), c.faults()
+		got, want := Authorize(ev, facts, rules), c.faults()
 		if (got == nil) != (len(want) == 0) {
 			t.Fatalf("%+v: %+v, want %v", c, got, want)
 		}
@@ -210,19 +210,19 @@ func TestIdentities(t *testing.T) {
 	golden(t, "testdata/refusals.txt", strings.Join(slices.Sorted(maps.Keys(sentences)), "\n")+"\n")
 }
 
-// TestIdentitiesAreLookedUp: whoever Authorise asks about is in the list of those to look up, and nobody twice.
+// TestIdentitiesAreLookedUp: whoever Authorize asks about is in the list of those to look up, and nobody twice.
 func TestIdentitiesAreLookedUp(t *testing.T) {
 	identities(func(c identity) {
 		if c.fork || c.permission != permissions[0] {
 			return
 		}
 		ev := c.event()
-		who := Identities(ev, c.facts().Labeller)
-		facts := Facts{Self: c.self, Labeller: c.facts().Labeller, Permissions: map[string]Permission{}}
+		who := Identities(ev, c.facts().Labeler)
+		facts := Facts{Self: c.self, Labeler: c.facts().Labeler, Permissions: map[string]Permission{}}
 		for _, login := range who {
 			facts.Permissions[strings.ToLower(login)] = Permission{Level: "write"}
 		}
-		if got := Authorise(ev, facts, Rules{}); got != nil && strings.Contains(got.Reason, "was not read") {
+		if got := Authorize(ev, facts, Rules{}); got != nil && strings.Contains(got.Reason, "was not read") {
 			t.Fatalf("%+v: %s, of %q", c, got.Reason, who)
 		}
 		for i, login := range who {

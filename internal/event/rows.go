@@ -219,7 +219,7 @@ const (
 	Running   RunStatus = "running"   // someone works on it
 	Abandoned RunStatus = "abandoned" // its process died, and its lease is over
 	Waiting   RunStatus = "waiting"   // for an answer, a limit's reset, or other workflows
-	Halted    RunStatus = "halted"    // cancelled or stopped by someone
+	Halted    RunStatus = "halted"    // canceled or stopped by someone
 	Failed    RunStatus = "failed"    // a limit stopped it, or something went wrong
 	Finished  RunStatus = "finished"  // done
 )

@@ -13,7 +13,7 @@ import (
 // appState is what there is of Apps and of those who use them.
 type appState struct {
 	apps          []*App
-	organisations map[string][]string // their owners, by lower login
+	organizations map[string][]string // their owners, by lower login
 	manifests     map[string]*App     // Apps that no one has asked the credentials of, by code
 	signIns       map[string]*signIn  // people who come back to an App, by code
 	last          <-chan struct{}     // closed when the newest delivery was sent; nil: there is none
@@ -123,11 +123,11 @@ func (g *GitHub) Grant(installation int64, p Permissions) {
 	in.permissions = p
 }
 
-// AddOrganisation makes an account an organization of these owners. Repositories of it are made as those of a person.
-func (g *GitHub) AddOrganisation(login string, owners ...string) {
+// AddOrganization makes an account an organization of these owners. Repositories of it are made as those of a person.
+func (g *GitHub) AddOrganization(login string, owners ...string) {
 	defer g.lock()()
 	g.user(login)
-	g.organisations[strings.ToLower(login)] = append([]string{}, owners...)
+	g.organizations[strings.ToLower(login)] = append([]string{}, owners...)
 }
 
 // Apps are the ids of all Apps, oldest first.
@@ -218,7 +218,7 @@ func (a *App) events() []string {
 
 func (g *GitHub) installationShape(app *App, in *installation) object {
 	kind, page, chosen := "User", fmt.Sprintf("%s/settings/installations/%d", g.url, in.id), "all"
-	if g.organisations[strings.ToLower(in.owner)] != nil {
+	if g.organizations[strings.ToLower(in.owner)] != nil {
 		kind, page = "Organization", fmt.Sprintf("%s/organizations/%s/settings/installations/%d", g.url, in.owner, in.id)
 	}
 	if in.repos != nil {
@@ -317,7 +317,7 @@ func (g *GitHub) listInstallationRepositories(r *request) answer {
 
 // getMembership says what someone is in an organization. Its owners are all that it has.
 func (g *GitHub) getMembership(r *request) answer {
-	if !named(g.organisations[strings.ToLower(r.parts["organisation"])], r.parts["login"]) {
+	if !named(g.organizations[strings.ToLower(r.parts["organization"])], r.parts["login"]) {
 		return notFound()
 	}
 	return ok(object{"state": "active", "role": "admin", "user": g.userShape(r.parts["login"])})

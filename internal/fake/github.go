@@ -69,7 +69,7 @@ func New(o Options) (*GitHub, error) {
 	g := &GitHub{
 		dir: o.Dir, now: o.Now, lastID: 1000,
 		users: map[string]*user{}, repos: map[string]*repo{}, tokens: map[string]*token{}, jobs: map[string]RunnerJob{},
-		appState: appState{organisations: map[string][]string{}, manifests: map[string]*App{}, signIns: map[string]*signIn{}},
+		appState: appState{organizations: map[string][]string{}, manifests: map[string]*App{}, signIns: map[string]*signIn{}},
 	}
 	g.running, g.stop = context.WithCancel(context.Background())
 	g.pages = g.pageRoutes()

@@ -32,7 +32,7 @@ func TestProblems(t *testing.T) {
 		{"GET", "/repos/alice/demo/pulls?head=work", "", 200, "GET /repos/alice/demo/pulls: the filter head", false},
 		{"POST", "/repos/alice/demo/issues/1/comments", `{"body":`, 400,
 			"POST /repos/alice/demo/issues/1/comments: bad request body", true},
-		{"POST", "/repos/alice/demo/issues/1/comments", `{"body":"x","colour":"red"}`, 400,
+		{"POST", "/repos/alice/demo/issues/1/comments", `{"body":"x","color":"red"}`, 400,
 			"POST /repos/alice/demo/issues/1/comments: bad request body", false},
 		{"POST", "/repos/alice/demo/issues/1/labels", `{"names":["x"]}`, 400,
 			"POST /repos/alice/demo/issues/1/labels: bad request body", true},

@@ -44,7 +44,7 @@ var routes = sync.OnceValue(func() []route {
 		{"POST", "/graphql", "", (*GitHub).graphql},
 		{"GET", "/user", "", (*GitHub).getUser},
 		{"GET", "/user/installations/{id}/repositories", "", (*GitHub).listUserRepositories},
-		{"GET", "/orgs/{organisation}/memberships/{login}", "members=read", (*GitHub).getMembership},
+		{"GET", "/orgs/{organization}/memberships/{login}", "members=read", (*GitHub).getMembership},
 		{"GET", repo, "metadata=read", (*GitHub).getRepo},
 		{"GET", repo + "/collaborators/{login}", "metadata=read", (*GitHub).isCollaborator},
 		{"GET", repo + "/collaborators/{login}/permission", "metadata=read", (*GitHub).getPermission},

@@ -33,7 +33,7 @@ func (g *GitHub) userShape(login string) object {
 	switch {
 	case u.bot:
 		kind = "Bot"
-	case g.organisations[strings.ToLower(login)] != nil:
+	case g.organizations[strings.ToLower(login)] != nil:
 		kind = "Organization"
 	}
 	return object{"login": u.login, "id": u.id, "type": kind}

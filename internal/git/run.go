@@ -61,7 +61,7 @@ func (d door) run(ctx context.Context, c call) (stdout, stderr string, err error
 	switch {
 	case err != nil:
 		return stdout, stderr, fmt.Errorf("running git %s: %w", c.args[0], err)
-	case result.Class == proc.Cancelled:
+	case result.Class == proc.Canceled:
 		return stdout, stderr, context.Cause(ctx)
 	case result.Class == proc.NotFound || result.Class == proc.NotExecutable:
 		return stdout, stderr, errors.New("git is not installed or not on PATH: install git 2.39 or newer")

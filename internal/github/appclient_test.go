@@ -57,7 +57,7 @@ func TestAppKnowsItself(t *testing.T) {
 	}
 	s.repo("second", true)
 	s.AddUser("acme", false)
-	s.AddOrganisation("acme")
+	s.AddOrganization("acme")
 	noError(t, s.AddRepo("acme", "tool", "main"))
 	acme := s.Install(appID, "acme", "tool")
 	list := must[[]AppInstallation](t)(a.Installations(t.Context()))

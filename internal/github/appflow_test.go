@@ -87,9 +87,9 @@ func (s *stage) begins(a *App, login, authorize string) (back *url.URL, verifier
 // TestManifest: the form makes an App that has what ralph uses, once, and the App works.
 func TestManifest(t *testing.T) {
 	s := newStage(t)
-	s.AddOrganisation("acme", "alice")
+	s.AddOrganization("acme", "alice")
 	server := Server{APIURL: s.APIURL(), WebURL: s.URL()}
-	m := Manifest{BaseURL: "https://ralph.example/", Name: "Ralph of Acme", Organisation: "acme", State: NewSecret()}
+	m := Manifest{BaseURL: "https://ralph.example/", Name: "Ralph of Acme", Organization: "acme", State: NewSecret()}
 	form := must[Form](t)(m.On(server))
 	if !strings.HasPrefix(form.Action, s.URL()+"/organizations/acme/settings/apps/new?state=") {
 		t.Errorf("%+v", form)
@@ -119,7 +119,7 @@ func TestManifest(t *testing.T) {
 	a := must[*App](t)(OpenApp(AppOptions{Server: server, ID: c.ID, Key: c.Key, ClientID: c.ClientID,
 		ClientSecret: c.ClientSecret}))
 	self := must[Self](t)(a.Self(t.Context()))
-	if len(Needed(false, false).Lacks(self.Permissions)) > 0 || !self.Organisation ||
+	if len(Needed(false, false).Lacks(self.Permissions)) > 0 || !self.Organization ||
 		self.Settings != s.URL()+"/organizations/acme/settings/apps/ralph-of-acme" {
 		t.Errorf("%+v", self)
 	}
@@ -141,7 +141,7 @@ func TestManifest(t *testing.T) {
 	must[Token](t)(a.Token(t.Context(), in.ID, name, Needed(false, false)))
 	for want, m := range map[string]Manifest{
 		"1 to 34":                      {BaseURL: m.BaseURL, Name: strings.Repeat("x", 35), State: m.State},
-		"no organization of this name": {BaseURL: m.BaseURL, Name: "x", Organisation: "a/b", State: m.State},
+		"no organization of this name": {BaseURL: m.BaseURL, Name: "x", Organization: "a/b", State: m.State},
 	} {
 		fails(t, errOf(m.On(server)), want)
 	}

@@ -102,7 +102,7 @@ func OpenApp(o AppOptions) (*App, error) {
 // Self is what GitHub says of the App.
 type Self struct {
 	Slug, Name, Owner string
-	Organisation      bool   // whether the owner is one
+	Organization      bool   // whether the owner is one
 	Page              string // where everyone sees it, and can install it
 	Settings          string // where its owner changes permissions, events and keys
 	Permissions       Permissions
@@ -119,10 +119,10 @@ func (a *App) Self(ctx context.Context) (Self, error) {
 	a.slug = app.GetSlug()
 	a.mu.Unlock()
 	s := Self{Slug: app.GetSlug(), Name: app.GetName(), Owner: app.GetOwner().GetLogin(),
-		Organisation: app.GetOwner().GetType() == "Organization", Page: app.GetHTMLURL(),
+		Organization: app.GetOwner().GetType() == "Organization", Page: app.GetHTMLURL(),
 		Permissions: permissionsOf(app.Permissions), Events: app.Events}
 	s.Settings = a.o.Web() + "/settings/apps/" + s.Slug
-	if s.Organisation {
+	if s.Organization {
 		s.Settings = a.o.Web() + "/organizations/" + s.Owner + "/settings/apps/" + s.Slug
 	}
 	return s, nil

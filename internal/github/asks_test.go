@@ -66,7 +66,7 @@ func asks(t *testing.T, p place) []ask {
 			_, _, err := c.File(ctx, "main", "README.md")
 			return err
 		}, nil},
-		{"Labeller", func(_ *stage, c *Client, _ int) error {
+		{"Labeler", func(_ *stage, c *Client, _ int) error {
 			_, _, err := c.LabelChanged(ctx, p.issue, event.Labeled, "ralph")
 			return err
 		}, nil},

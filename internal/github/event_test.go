@@ -68,7 +68,7 @@ func FuzzParseEvent(f *testing.F) {
 		_ = ev.String()
 		rules := event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph", CIGate: true}
 		if r, skip, err := event.Read(ev, rules); skip == nil && err == nil {
-			event.Authorise(ev, event.Facts{}, rules)
+			event.Authorize(ev, event.Facts{}, rules)
 			event.Decide(r, event.None, rules)
 		}
 		if !json.Valid(payload) && len(payload) > 0 {

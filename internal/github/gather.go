@@ -24,7 +24,7 @@ const (
 )
 
 // Gather reads everything that the decision and the task need, once, and completes the event with what its payload
-// could not say: the issue of a dispatch. A permission that cannot be read is a fact too: Authorise refuses on it. The
+// could not say: the issue of a dispatch. A permission that cannot be read is a fact too: Authorize refuses on it. The
 // error is for reads without which nothing can be decided.
 func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event.Facts, error) {
 	g := &gathering{c, ev, event.Facts{Permissions: map[string]event.Permission{}}, nil}
@@ -73,12 +73,12 @@ func (g *gathering) gather(ctx context.Context) (err error) {
 		return err
 	}
 	if ev.Kind == event.Labeled {
-		if g.facts.Labeller = ev.Sender.Login; g.known == nil {
-			// Unreadable leaves the labeller empty, on which Authorise refuses.
-			g.facts.Labeller, _, _ = g.LabelChanged(ctx, ev.Issue.Number, event.Labeled, ev.Label)
+		if g.facts.Labeler = ev.Sender.Login; g.known == nil {
+			// Unreadable leaves the labeler empty, on which Authorize refuses.
+			g.facts.Labeler, _, _ = g.LabelChanged(ctx, ev.Issue.Number, event.Labeled, ev.Label)
 		}
 	}
-	for _, login := range event.Identities(*ev, g.facts.Labeller) {
+	for _, login := range event.Identities(*ev, g.facts.Labeler) {
 		g.permission(ctx, g.facts.Permissions, login)
 	}
 	if ev.Issue != nil {
@@ -276,7 +276,7 @@ func (c *Client) Queued(ctx context.Context, label string) ([]event.Issue, error
 		ListOptions: github.ListOptions{PerPage: 100},
 	})
 	list = slices.DeleteFunc(list, func(i *github.Issue) bool { return i.IsPullRequest() })
-	return each(list, func(i *github.Issue) event.Issue { return *issue(i) }), explain("listing the issues labelled "+label, err)
+	return each(list, func(i *github.Issue) event.Issue { return *issue(i) }), explain("listing the issues labeled "+label, err)
 }
 
 // Permission looks up what a login may do here.

@@ -39,8 +39,8 @@ func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) 
 
 // Pending is what a sweep asks first, by a single call.
 type Pending struct {
-	// Labelled is whether an open issue has one of the labels: REST lists the issues that have all of them.
-	Labelled bool
+	// Labeled is whether an open issue has one of the labels: REST lists the issues that have all of them.
+	Labeled bool
 	// Content is that of the file; nil if none exists.
 	Content []byte
 	// Partial is whether there is more of the file than GitHub sent here, so that File has to be asked.
@@ -73,7 +73,7 @@ func (c *Client) Pending(ctx context.Context, labels []string, branch, path stri
 	if issues == nil || issues.Total == nil {
 		return Pending{}, missingFieldError(doing, "how many")
 	}
-	is := Pending{Labelled: *issues.Total > 0}
+	is := Pending{Labeled: *issues.Total > 0}
 	if file != nil && file.Text != nil && !file.Cut {
 		is.Content = []byte(*file.Text)
 	} else {

@@ -16,7 +16,7 @@ import (
 type Manifest struct {
 	BaseURL      string // where ralph serve is reached from GitHub and browsers: "https://ralph.example"
 	Name         string // unique on GitHub, at most 34 characters
-	Organisation string // whose it is; empty: the person's who makes it
+	Organization string // whose it is; empty: the person's who makes it
 	State        string // comes back with the code; see NewSecret
 	Dispatch     bool   // the setting dispatch: workflow, which takes actions: write
 }
@@ -43,17 +43,17 @@ func (m Manifest) On(s Server) (Form, error) {
 	switch {
 	case strings.TrimSpace(m.Name) == "" || len(m.Name) > 34:
 		return Form{}, errors.New("making the App's manifest: its name must have 1 to 34 characters")
-	case m.Organisation != "" && !plainLogin().MatchString(m.Organisation):
+	case m.Organization != "" && !plainLogin().MatchString(m.Organization):
 		return Form{}, errors.New("making the App's manifest: there is no organization of this name")
 	}
 	permissions := Needed(false, m.Dispatch)
-	if m.Organisation != "" {
+	if m.Organization != "" {
 		permissions["members"] = "read" // who its owners are, who are operators
 	}
 	root := strings.TrimSuffix(m.BaseURL, "/")
 	text, err := json.Marshal(map[string]any{
 		"name": m.Name, "url": root, "public": false,
-		"description":     "Turns labelled issues into reviewed pull requests.",
+		"description":     "Turns labeled issues into reviewed pull requests.",
 		"hook_attributes": map[string]any{"url": root + HookPath, "active": true},
 		"redirect_url":    root + CreatedPath, "callback_urls": []string{root + SignedInPath},
 		"setup_url": root + InstallPath, "setup_on_update": true, "request_oauth_on_install": false,
@@ -63,8 +63,8 @@ func (m Manifest) On(s Server) (Form, error) {
 		return Form{}, fmt.Errorf("making the App's manifest: %w", err)
 	}
 	place := "/settings/apps/new"
-	if m.Organisation != "" {
-		place = "/organizations/" + m.Organisation + place
+	if m.Organization != "" {
+		place = "/organizations/" + m.Organization + place
 	}
 	return Form{Action: s.Web() + place + "?state=" + url.QueryEscape(m.State), Manifest: string(text)}, nil
 }

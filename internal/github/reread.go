@@ -137,7 +137,7 @@ func (r *reread) label(ctx context.Context, number int) (err error) {
 type EditedError struct{ Number int }
 
 func (e *EditedError) Error() string {
-	return fmt.Sprintf("issue #%d was edited after it was labelled; take the label off and put it on again", e.Number)
+	return fmt.Sprintf("issue #%d was edited after it was labeled; take the label off and put it on again", e.Number)
 }
 
 // lastNumber is the last part of an address of GitHub's API: "…/issues/42".

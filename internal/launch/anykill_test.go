@@ -28,7 +28,7 @@ func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.agent = w.script("agent", three(w.shared("begun")))
-	end := w.must(w.start(w.labelled("5f1e-c", 1)), loop.Done)
+	end := w.must(w.start(w.labeled("5f1e-c", 1)), loop.Done)
 	if pulls := w.gh.Pulls(owner, name); len(pulls) != 1 || pulls[0].Number != end.Pull || pulls[0].Author != login {
 		t.Errorf("pull requests: %+v; the end tells of #%d", pulls, end.Pull)
 	}
@@ -58,7 +58,7 @@ func TestKilledAnywhere(t *testing.T) {
 			defer func() { <-together }()
 			w := newWorld(t)
 			w.agent = w.script("agent", three(w.shared("begun")))
-			job := w.labelled("5f1e-d", 1)
+			job := w.labeled("5f1e-d", 1)
 			w.gh.Fail(fake.Fault{Write: true, Nth: nth, Then: sync.OnceFunc(func() { _ = syscall.Kill(w.process(), syscall.SIGKILL) })})
 			_, err := w.start(job).Wait()
 			w.gh.ClearFaults()
@@ -70,7 +70,7 @@ func TestKilledAnywhere(t *testing.T) {
 				t.Error("the process was not killed")
 			}
 			if err != nil {
-				if end, err := w.start(w.labelled("5f1e-d", 2)).Wait(); err != nil || end.Outcome != "" && end.Outcome != loop.Done {
+				if end, err := w.start(w.labeled("5f1e-d", 2)).Wait(); err != nil || end.Outcome != "" && end.Outcome != loop.Done {
 					t.Errorf("the next process: %q (%s), %v", end.Outcome, end.Reason, err)
 				}
 			}

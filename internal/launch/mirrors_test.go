@@ -41,7 +41,7 @@ du -sk "$objects" | cut -f1 > `+w.shared("own")+`
 (echo x > $(cat "$objects/info/alternates")/x) 2>/dev/null && [ $(id -u) != 0 ] && [ $(id -u) != `+
 		fmt.Sprint(os.Getuid())+` ] && echo "the mirror can be written" >> `+kept+`
 `+fixer)
-	w.must(w.start(w.labelled("5f1e-f", 1)), loop.Done)
+	w.must(w.start(w.labeled("5f1e-f", 1)), loop.Done)
 	if w.file("kept") != "" || w.file("own") == "" {
 		t.Errorf("%s; own objects: %s", w.file("kept"), w.file("own"))
 	}

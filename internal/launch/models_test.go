@@ -70,7 +70,7 @@ func modelsOfAJob(t *testing.T, here bool) {
 	noError(t, errors.Join(os.Mkdir(bin, 0o755), os.WriteFile(filepath.Join(bin, "claude"), []byte(program), 0o755)))
 	w.agent = "claude"
 	w.by.Environ = append(w.by.Environ, "PATH="+bin+":"+os.Getenv("PATH"))
-	job := w.labelled("5f1e-e", 1)
+	job := w.labeled("5f1e-e", 1)
 	job.Models.Environ = []string{"ANTHROPIC_API_KEY=" + modelKey, "ANTHROPIC_BASE_URL=" + provider.URL, "OTHER=1"}
 	start := w.by.Start
 	if job.Claim = (&keeps{}).claim(); !here {

@@ -139,7 +139,7 @@ func TestRunnerDoesEachJobOnce(t *testing.T) {
 	var refused atomic.Int64
 	for i := range jobs {
 		all.Go(func() {
-			job := w.labelled(fmt.Sprintf("job-%d", i), 2)
+			job := w.labeled(fmt.Sprintf("job-%d", i), 2)
 			job.Claim = (&keeps{}).claim()
 			r, err := n.Start(t.Context(), job)
 			if why := (*github.DispatchError)(nil); errors.As(err, &why) {
@@ -222,7 +222,7 @@ func TestRunner(t *testing.T) {
 		ended <- r.Run(context.Background(), environ, func() time.Time { return time.Now().UTC() })
 	})
 	kept := &keeps{}
-	job := w.labelled("5f1e-1", 1)
+	job := w.labeled("5f1e-1", 1)
 	job.Models = Models{Environ: []string{"ANTHROPIC_API_KEY=of-the-server"}}
 	job.Claim = kept.claim()
 	n.Patience = time.Second
@@ -278,7 +278,7 @@ func TestRunner(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.issue = w.addIssue()
-	job = w.labelled("5f1e-2", 1)
+	job = w.labeled("5f1e-2", 1)
 	job.Order.Allow.Sandbox, job.Order.Environ, job.Claim = "", nil, (&keeps{}).claim()
 	if r, err = n.Start(t.Context(), job); err != nil {
 		t.Fatal(err)

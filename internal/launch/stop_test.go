@@ -45,7 +45,7 @@ func (w *world) process() int {
 func (w *world) begins(id string) *Running {
 	w.t.Helper()
 	w.agent = w.script("agent", slow(w.shared("begun")))
-	r := w.start(w.labelled(id, 1))
+	r := w.start(w.labeled(id, 1))
 	w.await("the first turn", func() bool { return w.turns("begun") == 1 })
 	return r
 }
@@ -73,7 +73,7 @@ func TestHandOn(t *testing.T) {
 		w.git("show", "ralph/issue-1:half.txt") != "half\n" {
 		t.Errorf("%+v; leases: %s", end, w.git("for-each-ref", "refs/ralph/leases"))
 	}
-	w.must(w.start(w.labelled("5f1e-6", 2)), loop.Done)
+	w.must(w.start(w.labeled("5f1e-6", 2)), loop.Done)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.begun) != 2 || w.begun[0].Run != w.begun[1].Run || w.begun[1].Records == 0 ||
@@ -91,7 +91,7 @@ func TestHint(t *testing.T) {
 *) while [ ! -e `+filepath.Join(w.dir, "go")+` ]; do sleep 0.05; done; date +%N >> tried.txt; echo "tried. <response>DONE</response>";;
 `))
 	w.away = 3 // what is told while the database is away is told again, and heard once
-	r := w.start(w.labelled("5f1e-7", 1))
+	r := w.start(w.labeled("5f1e-7", 1))
 	for range 2 {
 		w.say(work.Word{Hint: &loop.Hint{ID: "word-1", By: owner, Text: "the moon is full"}})
 	}
@@ -127,7 +127,7 @@ func TestKilled(t *testing.T) {
 	one.agent = one.script("agent", "cat >/dev/null; echo x >> "+one.shared("begun")+"; (setsid sleep 313 &) ; sleep 300")
 	two.agent = two.script("agent", "case \"$(pwd)\" in *) echo x >> "+two.shared("begun")+";; esac; "+
 		"while [ ! -e "+filepath.Join(two.dir, "go")+" ]; do sleep 0.05; done\n"+fixer)
-	first, second := one.start(one.labelled("5f1e-a", 1)), two.start(two.labelled("5f1e-b", 1))
+	first, second := one.start(one.labeled("5f1e-a", 1)), two.start(two.labeled("5f1e-b", 1))
 	one.await("the first turns", func() bool { return one.turns("begun") == 1 && two.turns("begun") >= 1 })
 	one.await("the job's process", func() bool { return one.process() != 0 })
 	noError(t, syscall.Kill(one.process(), syscall.SIGKILL))
@@ -148,7 +148,7 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	one.agent = one.script("agent", fixer)
-	one.must(one.start(one.labelled("5f1e-a", 2)), loop.Done)
+	one.must(one.start(one.labeled("5f1e-a", 2)), loop.Done)
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	if len(one.begun) != 2 || one.begun[0].Run != one.begun[1].Run {

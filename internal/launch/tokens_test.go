@@ -35,7 +35,7 @@ func TestWhatAnAgentFinds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.agent = w.script("agent", looker(w.shared("found")))
-	w.must(w.start(w.labelled("5f1e-2", 1)), loop.Done)
+	w.must(w.start(w.labeled("5f1e-2", 1)), loop.Done)
 	if found := w.file("found"); found != "" {
 		t.Errorf("the agent found:\n%s", found)
 	}
@@ -60,7 +60,7 @@ func TestTokens(t *testing.T) {
 					refuse()
 				}
 			}
-			w.must(w.start(w.labelled("5f1e-3", 1)), loop.Done)
+			w.must(w.start(w.labeled("5f1e-3", 1)), loop.Done)
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if w.made < 2 || lasts == time.Hour && w.made > 2 || len(w.open) != 0 {
@@ -92,7 +92,7 @@ func TestTooManyTokens(t *testing.T) {
 func TestNoTokenNoProcess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	job := w.labelled("5f1e-4", 1)
+	job := w.labeled("5f1e-4", 1)
 	job.Tokens = refusing{}
 	if _, err := w.by.Start(t.Context(), job); err == nil || !strings.Contains(err.Error(), "not installed") {
 		t.Errorf("%v", err)

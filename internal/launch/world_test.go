@@ -201,8 +201,8 @@ func (w *world) say(word work.Word) {
 	w.words = append(w.words, word)
 }
 
-// labelled is the job of a label that alice has put on.
-func (w *world) labelled(id string, attempt int) Job {
+// labeled is the job of a label that alice has put on.
+func (w *world) labeled(id string, attempt int) Job {
 	if attempt == 1 {
 		w.gh.Label(owner, name, w.issue, "ralph", owner)
 	}

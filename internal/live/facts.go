@@ -40,7 +40,7 @@ func FactsOf(s loop.State, p loop.Progress, now time.Time) Facts {
 
 // Style is how facts are drawn.
 type Style struct {
-	Colour  bool
+	Color   bool
 	Unicode bool // else ASCII
 }
 
@@ -153,17 +153,17 @@ func (s Style) check(c loop.CheckStep, now time.Time) string {
 	case v.Skipped != "":
 		return s.faint(s.mark("– ", "[-] ") + name)
 	case v.Pass:
-		return s.coloured(ansi.Green, s.mark("✓ ", "[x] ")) + name
+		return s.colored(ansi.Green, s.mark("✓ ", "[x] ")) + name
 	case v.Blocks():
-		return s.coloured(ansi.Red, s.mark("✗ ", "[!] ")) + name
+		return s.colored(ansi.Red, s.mark("✗ ", "[!] ")) + name
 	}
-	return s.coloured(ansi.Yellow, s.mark("! ", "[?] ")) + name
+	return s.colored(ansi.Yellow, s.mark("! ", "[?] ")) + name
 }
 
 // spinner turns as time passes.
 func (s Style) spinner(now time.Time) string {
 	frames := []rune(s.mark("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", `|/-\`))
-	return s.coloured(ansi.Cyan, string(frames[int(now.UnixMilli()/frame.Milliseconds())%len(frames)]))
+	return s.colored(ansi.Cyan, string(frames[int(now.UnixMilli()/frame.Milliseconds())%len(frames)]))
 }
 
 func (s Style) mark(unicode, ascii string) string {
@@ -174,7 +174,7 @@ func (s Style) mark(unicode, ascii string) string {
 }
 
 func (s Style) styled(as ansi.Style, text string) string {
-	if !s.Colour {
+	if !s.Color {
 		return text
 	}
 	return as.Styled(text)
@@ -182,8 +182,8 @@ func (s Style) styled(as ansi.Style, text string) string {
 
 func (s Style) faint(text string) string { return s.styled(ansi.NewStyle().Faint(), text) }
 
-func (s Style) coloured(colour ansi.BasicColor, text string) string {
-	return s.styled(ansi.NewStyle().ForegroundColor(colour), text)
+func (s Style) colored(color ansi.BasicColor, text string) string {
+	return s.styled(ansi.NewStyle().ForegroundColor(color), text)
 }
 
 // Several are the facts of runs at once, a line or two each, in at most `most` lines that are no wider than width

@@ -46,7 +46,7 @@ func TestRows(t *testing.T) {
 		f.Checks = append(f.Checks, loop.CheckStep{Name: strings.Repeat("long ", 30)})
 	}
 	for width := range 120 {
-		rows := Style{Colour: true, Unicode: true}.Rows(f, width)
+		rows := Style{Color: true, Unicode: true}.Rows(f, width)
 		if len(rows) > mostRows {
 			t.Errorf("%d rows at width %d", len(rows), width)
 		}

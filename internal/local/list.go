@@ -395,7 +395,7 @@ func (l *List) lane(one *IssueRun, t task.Task, steps *loop.StepTracker) (over f
 	if l.Lanes != nil {
 		shown = l.Lanes(t, steps)
 	}
-	lines := &named{name: t.ID, to: safetext.Coloured(l.Out)}
+	lines := &named{name: t.ID, to: safetext.Colored(l.Out)}
 	one.Out, one.Live, one.Watch, one.Groups = safetext.NewConsole(lines), shown.Live, shown.Watch, nil
 	if ask := l.Ask; ask != nil {
 		one.Ask = func(question string) (string, error) {

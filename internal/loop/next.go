@@ -418,7 +418,7 @@ func (s State) readersCap() string {
 		if r == task.Reviewer {
 			check = ReviewCheck
 		}
-		if most := s.Start.Caps[r]; r.ReadOnly() && most > 0 && s.Judgements(check) >= most {
+		if most := s.Start.Caps[r]; r.ReadOnly() && most > 0 && s.Judgments(check) >= most {
 			return fmt.Sprintf("the %s has judged %s, which is its cap, and the work is not done", r, safetext.Times(most))
 		}
 	}

@@ -386,9 +386,9 @@ func (s State) Claims(r task.Role, completion string) (response string, promises
 	return completion, nil
 }
 
-// Judgements counts the verdicts that a check by a model has given since the last request for the run. One that failed
+// Judgments counts the verdicts that a check by a model has given since the last request for the run. One that failed
 // at its cap has asked no one.
-func (s State) Judgements(check string) int {
+func (s State) Judgments(check string) int {
 	n := 0
 	for _, it := range s.sinceAsked() {
 		for _, v := range it.Verdicts {

@@ -59,7 +59,7 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 	if err != nil {
 		return err
 	}
-	name, summary := p.summarise(archived, label)
+	name, summary := p.summarize(archived, label)
 	to, err := newDirectory(root, path.Join(path.Dir(p.PlanDir), ArchiveDir), name)
 	if err != nil {
 		return err
@@ -149,8 +149,8 @@ func (p *Plans) committable(ctx context.Context) (inClone bool, err error) {
 
 var started = regex.Lazy(`(?m)^Started: *(\d{4}-\d{2}-\d{2})\b`)
 
-// summarise is the directory's name and its summary.
-func (p *Plans) summarise(archived []filed, label string) (name, summary string) {
+// summarize is the directory's name and its summary.
+func (p *Plans) summarize(archived []filed, label string) (name, summary string) {
 	today := p.Clock().Local().Format("2006-01-02")
 	v, title, why, from := status.PlanView{Rules: p.Rules(), Redact: p.Redact}, "", "", today
 	for _, f := range archived {

@@ -262,7 +262,7 @@ func TestRunGivesUpOnTheFrozen(t *testing.T) {
 	}()
 	s.Grace = 100 * time.Millisecond
 	r, err := proc.Run(ctx, s)
-	if err == nil || !strings.Contains(err.Error(), "does not react") || r.Class != proc.Cancelled || r.Exit != -1 ||
+	if err == nil || !strings.Contains(err.Error(), "does not react") || r.Class != proc.Canceled || r.Exit != -1 ||
 		r.Duration > patience {
 		t.Errorf("result = %+v, %v", r, err)
 	}

@@ -178,13 +178,13 @@ func TestRunCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if r, err := proc.Run(ctx, script(t, `echo never`)); err != nil || r.Class != proc.Cancelled || r.Exit != -1 {
+	if r, err := proc.Run(ctx, script(t, `echo never`)); err != nil || r.Class != proc.Canceled || r.Exit != -1 {
 		t.Errorf("before: %+v, %v", r, err)
 	}
 	s := script(t, `sleep 600 & sleep 600`)
 	ctx, cancel = context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	if r, err := proc.Run(ctx, s); err != nil || r.Class != proc.Cancelled || r.Signal != "SIGTERM" {
+	if r, err := proc.Run(ctx, s); err != nil || r.Class != proc.Canceled || r.Signal != "SIGTERM" {
 		t.Errorf("during: %+v, %v", r, err)
 	}
 }

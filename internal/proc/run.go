@@ -23,7 +23,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 		return Result{Class: NotFound, Exit: -1}, fmt.Errorf("starting a process: no program named")
 	}
 	if ctx.Err() != nil {
-		return Result{Class: Cancelled, Exit: -1}, nil
+		return Result{Class: Canceled, Exit: -1}, nil
 	}
 	s.Grace = cmp.Or(s.Grace, GraceOf(ctx))
 	asked := s
@@ -101,7 +101,7 @@ func (r *running) watch(ctx context.Context) Class {
 		case <-rest.C:
 			restNow()
 		case <-ctx.Done():
-			return Cancelled
+			return Canceled
 		case <-soft: // comes once
 			r.warning.Go(r.spec.OnSoft)
 		case <-timeout:

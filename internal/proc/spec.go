@@ -91,14 +91,14 @@ func GraceOf(ctx context.Context) time.Duration {
 // Class says how a process ended.
 type Class string
 
-// The classes of an end. TimedOut, Idle, Cancelled and Limited processes were killed by us, with everything they had
+// The classes of an end. TimedOut, Idle, Canceled and Limited processes were killed by us, with everything they had
 // started, Limited ones maybe by the system.
 const (
 	Exited        Class = "exited"
 	Signalled     Class = "signalled" // by a signal that was not ours
 	TimedOut      Class = "timeout"
 	Idle          Class = "idle"
-	Cancelled     Class = "cancelled"      // ctx was done
+	Canceled      Class = "cancelled"      // ctx was done
 	Limited       Class = "limit"          // it took more than its Limits allow: see Result.Limit
 	NotFound      Class = "not-found"      // no such program
 	NotExecutable Class = "not-executable" // it is there and cannot be run

@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// cancelledOnce returns a context that is cancelled once a file has been written.
-func cancelledOnce(t *testing.T, file string) context.Context {
+// canceledOnce returns a context that is cancelled once a file has been written.
+func canceledOnce(t *testing.T, file string) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	go func() {
@@ -50,8 +50,8 @@ func TestRunInterruptsTheRootFirst(t *testing.T) {
 				while ! [ -s child ]; do sleep 0.01; done
 				echo $$ > root; [ -n "$stop" ] && kill -STOP $$; while :; do sleep 0.02; done`)
 			s.Stdout, s.Interrupt = &out, c.interrupt
-			r, err := proc.Run(cancelledOnce(t, filepath.Join(s.Dir, "root")), s)
-			if err != nil || r.Class != proc.Cancelled || r.Exit != c.exit || r.Signal != c.signal || out.String() != c.out {
+			r, err := proc.Run(canceledOnce(t, filepath.Join(s.Dir, "root")), s)
+			if err != nil || r.Class != proc.Canceled || r.Exit != c.exit || r.Signal != c.signal || out.String() != c.out {
 				t.Errorf("result = %+v, %v, out = %q", r, err, out.String())
 			}
 			if alive(t, filepath.Join(s.Dir, "child")) {
@@ -76,7 +76,7 @@ func TestRunInAHurry(t *testing.T) {
 			s.Grace, s.Interrupt, s.Timeout, s.Hurry = limits.Grace, limits.Interrupt, limits.Timeout, hurry
 			ctx := context.Background()
 			if s.Timeout == 0 {
-				ctx = cancelledOnce(t, filepath.Join(s.Dir, "pid"))
+				ctx = canceledOnce(t, filepath.Join(s.Dir, "pid"))
 				go func() {
 					waitFor(t, filepath.Join(s.Dir, "told"))
 					close(hurry)
@@ -149,7 +149,7 @@ func TestRunTakesTheGraceOfItsContext(t *testing.T) {
 			t.Parallel()
 			s := script(t, `trap '' TERM; echo $$ > pid; while :; do sleep 0.02; done`)
 			s.Grace = c.own
-			ctx := proc.WithGrace(cancelledOnce(t, filepath.Join(s.Dir, "pid")), c.context)
+			ctx := proc.WithGrace(canceledOnce(t, filepath.Join(s.Dir, "pid")), c.context)
 			r, err := proc.Run(ctx, s)
 			if err != nil || r.Signal != "SIGKILL" || r.Duration < short || r.Duration > proc.DefaultGrace-short || alive(t, filepath.Join(s.Dir, "pid")) {
 				t.Errorf("result = %+v, %v", r, err)
@@ -170,8 +170,8 @@ func TestRunGivesTheWholeTreeItsGrace(t *testing.T) {
 			s := script(t, `sh -c 'trap "sleep 0.3; echo tidy > tidied; exit 0" TERM; echo $$ > pid; `+stop+
 				`while :; do sleep 0.02; done' & wait`)
 			s.Grace = patience
-			r, err := proc.Run(cancelledOnce(t, filepath.Join(s.Dir, "pid")), s)
-			if err != nil || r.Class != proc.Cancelled || r.Duration >= patience {
+			r, err := proc.Run(canceledOnce(t, filepath.Join(s.Dir, "pid")), s)
+			if err != nil || r.Class != proc.Canceled || r.Duration >= patience {
 				t.Errorf("result = %+v, %v", r, err)
 			}
 			if _, err := os.Stat(filepath.Join(s.Dir, "tidied")); err != nil {

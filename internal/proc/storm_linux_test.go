@@ -52,7 +52,7 @@ func TestRunWeathersAStorm(t *testing.T) {
 			cancel()
 			most := <-looked
 			t.Logf("%s: at most %d dead orphans at a time", r.Duration, most)
-			if err != nil || r.Class == proc.Exited && r.Exit != 0 || (r.Class == proc.Cancelled) != cancelled ||
+			if err != nil || r.Class == proc.Exited && r.Exit != 0 || (r.Class == proc.Canceled) != cancelled ||
 				most > manyZombies {
 				t.Errorf("result = %+v, %v; %d dead orphans at a time", r, err, most)
 			}

@@ -36,7 +36,7 @@ var (
 // between.
 func (w Words) Clean(s string) string {
 	s = w.Redacted(strings.ToValidUTF8(s, "\uFFFD"))
-	s = wording.Colours.ReplaceAllString(s, "")
+	s = wording.Colors.ReplaceAllString(s, "")
 	s = safetext.WithoutSkips(safetext.Visible(s)) // a pull request's text may become a commit's
 	s = marker.ReplaceAllString(s, "<! --$1")
 	s = logCommand.ReplaceAllString(s, "$1: $2")

@@ -11,8 +11,8 @@ import (
 // parted into writes. It is the one place that all which is printed goes through, so that no one who prints a title, a
 // finding or a commit's message has to think of it. It is safe for concurrent use.
 type Console struct {
-	stand   *lineState
-	colours bool
+	stand  *lineState
+	colors bool
 }
 
 // lineState is what a console has written of the line that it is in.
@@ -38,16 +38,16 @@ func Raw(w io.Writer) io.Writer {
 	return w
 }
 
-// Coloured is the same console for lines that were made inert and then colored: colors pass it, and nothing else that
+// Colored is the same console for lines that were made inert and then colored: colors pass it, and nothing else that
 // another console stops.
-func Coloured(w io.Writer) io.Writer {
+func Colored(w io.Writer) io.Writer {
 	if c, ok := w.(*Console); ok {
-		return &Console{stand: c.stand, colours: true}
+		return &Console{stand: c.stand, colors: true}
 	}
 	return w
 }
 
-var colour = lazy(`\x1b\[[0-9]{1,2}m`)
+var color = lazy(`\x1b\[[0-9]{1,2}m`)
 
 // Write implements io.Writer.
 func (c *Console) Write(p []byte) (int, error) {
@@ -114,8 +114,8 @@ func (c *Console) Break() {
 
 // line writes a part of one line.
 func (c *Console) line(out *strings.Builder, text string) {
-	for c.colours {
-		at := colour.FindStringIndex(text)
+	for c.colors {
+		at := color.FindStringIndex(text)
 		if at == nil {
 			break
 		}

@@ -44,11 +44,11 @@ func TestConsoleSequences(t *testing.T) {
 		t.Errorf("%q", out.String())
 	}
 	out.Reset()
-	_, _ = Coloured(c).Write([]byte("\x1b[31m::error::x\x1b[0m \x1b[8;1mhid\x1b[2Jden\x1b[1000m\n"))
+	_, _ = Colored(c).Write([]byte("\x1b[31m::error::x\x1b[0m \x1b[8;1mhid\x1b[2Jden\x1b[1000m\n"))
 	if out.String() != "\x1b[31m: :error::x\x1b[0m hidden\n" {
-		t.Errorf("coloured: %q", out.String())
+		t.Errorf("colored: %q", out.String())
 	}
-	if Raw(c) != &out || Raw(&out) != &out || Raw(Coloured(c)) != &out || Coloured(&out) != &out {
+	if Raw(c) != &out || Raw(&out) != &out || Raw(Colored(c)) != &out || Colored(&out) != &out {
 		t.Error("what is below a console is lost")
 	}
 }

@@ -21,7 +21,7 @@ const (
 
 // TestDecide: what a delivery comes to before GitHub is asked anything.
 func TestDecide(t *testing.T) {
-	labelled := `{"action":"labeled",` + anIssue + `,"label":{"name":"LABEL"},` + place + `}`
+	labeled := `{"action":"labeled",` + anIssue + `,"label":{"name":"LABEL"},` + place + `}`
 	ended := `{"action":"completed","workflow_run":{"head_branch":"BRANCH","check_suite_id":7,` +
 		`"head_repository":{"full_name":"alice/demo"}},` + place + `}`
 	sv, now := aServer(t)
@@ -32,7 +32,7 @@ func TestDecide(t *testing.T) {
 		step, why, key       string
 		quick, stops         bool
 	}{
-		{"the label", "issues", strings.Replace(labelled, "LABEL", "ralph", 1), stepHanded, "", "alice/demo#42", false, false},
+		{"the label", "issues", strings.Replace(labeled, "LABEL", "ralph", 1), stepHanded, "", "alice/demo#42", false, false},
 		{"a retry", "issue_comment", strings.Replace(aComment, "BODY", "/ralph retry", 1), stepHanded, "", "d-1", false, false},
 		{"a stop does not wait", "issue_comment", strings.Replace(aComment, "BODY", "/ralph stop", 1), stepHanded, "", "d-1",
 			true, true},
@@ -45,7 +45,7 @@ func TestDecide(t *testing.T) {
 			"no run waits for this", "", false, false},
 		{"a suite that has the check of ralph", "check_suite", `{"action":"completed","check_suite":{"head_branch":"ralph/issue-42",` +
 			`"id":7,"app":{"slug":"github-actions"}},` + place + `}`, stepNothing, "no run waits for this", "", false, false},
-		{"no installation", "issues", strings.Replace(strings.Replace(labelled, "LABEL", "ralph", 1),
+		{"no installation", "issues", strings.Replace(strings.Replace(labeled, "LABEL", "ralph", 1),
 			`,"installation":{"id":70}`, "", 1), stepUnread, "names no installation", "", false, false},
 		{"a form", "issues", "payload=%7B%7D", stepUnread, "choose the content type application/json", "", false, false},
 		{"no JSON", "issues", "{", stepUnread, "no JSON object", "", false, false},

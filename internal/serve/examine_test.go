@@ -84,7 +84,7 @@ func TestExamineSettings(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			hub, in := anApp(t, time.Now, fake.App{Owner: "acme", InstallationID: 70, Permissions: c.granted})
-			for repository, files := range map[string]map[string]string{".github": {config.OrganisationFile: c.shared}, "demo": {own: c.own}} {
+			for repository, files := range map[string]map[string]string{".github": {config.OrganizationFile: c.shared}, "demo": {own: c.own}} {
 				must(t, hub.AddRepo("acme", repository, "main"))
 				maps.DeleteFunc(files, func(_, text string) bool { return text == "" })
 				_, err := hub.CommitFiles("acme", repository, "main", "settings", files)

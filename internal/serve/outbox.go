@@ -127,8 +127,8 @@ func (a *askers) decide(ctx context.Context, installation int64, ev event.Event)
 	}
 	hub := app.In(installation, ev.Repo)
 	reads := bot.Reads{Event: ev, Rules: a.o.Rules, Gathered: true}
-	reads.Facts = event.Facts{Self: a.in.self(), Labeller: ev.Sender.Login, Permissions: map[string]event.Permission{}}
-	for _, login := range event.Identities(ev, reads.Facts.Labeller) {
+	reads.Facts = event.Facts{Self: a.in.self(), Labeler: ev.Sender.Login, Permissions: map[string]event.Permission{}}
+	for _, login := range event.Identities(ev, reads.Facts.Labeler) {
 		name := strings.ToLower(login)
 		if strings.EqualFold(login, reads.Facts.Self) || strings.HasSuffix(name, "[bot]") { // they have no permission
 			continue

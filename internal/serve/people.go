@@ -163,7 +163,7 @@ func (p *people) Operator(ctx context.Context, who web.Identity) (bool, error) {
 			return false, err
 		}
 		self, err := app.Self(ctx)
-		if err != nil || !self.Organisation {
+		if err != nil || !self.Organization {
 			return self.Owner != "" && strings.EqualFold(self.Owner, who.Login), err
 		}
 		is, err := app.Owns(ctx, self.Owner, who.Login)

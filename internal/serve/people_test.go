@@ -44,7 +44,7 @@ func TestWhoMay(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	clock := func() time.Time { return now }
 	hub, in := anApp(t, clock, fake.App{Owner: "acme"})
-	hub.AddOrganisation("acme", "olga")
+	hub.AddOrganization("acme", "olga")
 	for _, name := range []string{"open", "shut"} {
 		must(t, hub.AddRepo("acme", name, "main"))
 		hub.SetPermission("acme", name, "bob", "read")

@@ -163,8 +163,8 @@ type settings struct {
 // settingsOf reads the settings of a repository as they are now.
 func (p *parts) settingsOf(ctx context.Context, app *github.App, installation int64, name string) (settings, error) {
 	owner := accountOf(name)
-	shared, _, err := app.In(installation, event.Repo{Owner: owner, Name: config.OrganisationRepository}).File(ctx, "",
-		config.OrganisationFile)
+	shared, _, err := app.In(installation, event.Repo{Owner: owner, Name: config.OrganizationRepository}).File(ctx, "",
+		config.OrganizationFile)
 	if err != nil {
 		return settings{}, err
 	}
@@ -177,7 +177,7 @@ func (p *parts) settingsOf(ctx context.Context, app *github.App, installation in
 func judge(owner string, shared, own []byte, allow config.Allowance) (s settings) {
 	if shared != nil {
 		var layer config.Layer
-		if layer, s.mistake = config.Organisation(owner, shared); s.mistake != nil {
+		if layer, s.mistake = config.Organization(owner, shared); s.mistake != nil {
 			return s
 		}
 		s.shared = []config.Layer{layer}

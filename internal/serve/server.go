@@ -47,7 +47,7 @@ func (sv *Server) revokeLeft(ctx context.Context, names []string) {
 	}
 }
 
-// Server is ralph for an organisation.
+// Server is ralph for an organization.
 type Server struct {
 	*parts
 	pool   *pool

@@ -98,7 +98,7 @@ func reached(public *url.URL) []web.Finding {
 // operators reports who is an operator without being named by --operators.
 func (s *setup) operators(ctx context.Context, app *github.App, self github.Self) web.Finding {
 	const others = "Name others with --operators LOGINS."
-	if !self.Organisation {
+	if !self.Organization {
 		return s.found("ok", self.Owner+" owns the App and is its operator", others)
 	}
 	_, err := app.MembersOf(ctx, self.Owner)
@@ -130,8 +130,8 @@ func (s *setup) hook(ctx context.Context, app *github.App) web.Finding {
 }
 
 // Manifest implements web.Setup.
-func (s *setup) Manifest(organisation, state string) (web.ManifestForm, error) {
-	form, err := github.Manifest{BaseURL: s.o.Public.String(), Name: s.o.AppName, Organisation: organisation, State: state,
+func (s *setup) Manifest(organization, state string) (web.ManifestForm, error) {
+	form, err := github.Manifest{BaseURL: s.o.Public.String(), Name: s.o.AppName, Organization: organization, State: state,
 		Dispatch: s.o.Runner != "" || s.o.Allow.Name(config.InWorkflow)}.On(s.o.GitHub)
 	return web.ManifestForm{Address: form.Action, Manifest: form.Manifest}, err
 }

@@ -183,7 +183,7 @@ func (s *Session) Console() io.Writer {
 	if s.Quiet {
 		return io.Discard
 	}
-	return engine.RedactingWriter{To: safetext.Coloured(s.Out), Redact: s.Redact}
+	return engine.RedactingWriter{To: safetext.Colored(s.Out), Redact: s.Redact}
 }
 
 func (s *Session) say(format string, args ...any) {

@@ -41,7 +41,7 @@ func TestADeliveryFromItsArrivalToItsDecision(t *testing.T) {
 	if ids(found) != "a b" || string(found[0].Payload) != `{"id":"a"}` || found[0].Tries != 0 {
 		t.Errorf("%+v", found)
 	}
-	made := Decision{Step: "work", Why: "labelled", Subject: "issue-1", Run: "a"}
+	made := Decision{Step: "work", Why: "labeled", Subject: "issue-1", Run: "a"}
 	ok(t, w.Decide(ctx, Decided{"a", made, &Run{ID: "a", State: "queued"}}))
 	ok(t, w.Postpone(ctx, "b", w.time.read().Add(time.Hour), "GitHub does not answer"))
 	w.again(t)

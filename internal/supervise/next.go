@@ -25,9 +25,9 @@ type status struct {
 	Attempts int // how many have run
 	Max      int // how many may run
 	// Fresh says that an attempt has ended since the last decision: what it left is examined before a cancellation is.
-	Fresh     bool
-	Cancelled bool // start nothing new
-	Killed    bool // end what runs
+	Fresh    bool
+	Canceled bool // start nothing new
+	Killed   bool // end what runs
 	// Fault is why the state cannot be read: DONE is a directory.
 	Fault   string
 	Done    bool   // the DONE marker is there
@@ -74,7 +74,7 @@ func (s status) next() superviseStep {
 	switch {
 	case s.Killed:
 		return stop(loop.Interrupted, "interrupted: what was running has been ended")
-	case s.Cancelled && !s.Fresh:
+	case s.Canceled && !s.Fresh:
 		return stop(loop.Interrupted, "interrupted: nothing new is started")
 	case s.Fault != "":
 		return stop(loop.Invalid, "%s", s.Fault)
@@ -88,7 +88,7 @@ func (s status) next() superviseStep {
 		return stop(loop.Invalid, "%s", s.Fatal)
 	case s.Broken != "":
 		return stop(loop.Failed, "%s", s.Broken)
-	case s.Cancelled:
+	case s.Canceled:
 		return stop(loop.Interrupted, "interrupted: nothing new is started")
 	case s.DelayLeft > 0:
 		return superviseStep{Do: waitDelay}
@@ -191,7 +191,7 @@ func (e ending) lines(n, of int, another bool) []string {
 		return nil
 	case e.fatal() != "":
 		return []string{"Fatal error: " + e.fatal()}
-	case e.waiting() != "" || e.Class == proc.Cancelled && e.After == 0:
+	case e.waiting() != "" || e.Class == proc.Canceled && e.After == 0:
 		return []string{fmt.Sprintf("Attempt %d: Agent ended (%s)", n, e.how())}
 	case e.After > 0:
 		lines := []string{"Process group killed, treating as failure"}

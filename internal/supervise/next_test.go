@@ -28,7 +28,7 @@ func TestSuperviseNext(t *testing.T) {
 		s    status
 		want superviseStep
 	}{
-		{"S3-08: cancelled before the first attempt", status{Max: 3, Cancelled: true}, interrupted},
+		{"S3-08: cancelled before the first attempt", status{Max: 3, Canceled: true}, interrupted},
 		{"S3-09: DONE before the first attempt", status{Max: 3, Done: true}, stop(loop.Done, reasonDone)},
 		{"S3-09: DONE goes before the limit", status{Done: true}, stop(loop.Done, reasonDone)},
 		{"S3-10, S3-37: the limit", status{Attempts: 3, Max: 3},
@@ -37,12 +37,12 @@ func TestSuperviseNext(t *testing.T) {
 		{"S3-11: the first attempt", status{Max: 3}, start},
 		{"S3-13: DONE after an attempt", ran(func(s *status) { s.Done = true }), stop(loop.Done, reasonDone)},
 		{"S3-13: DONE after an attempt that ended while we were cancelled",
-			ran(func(s *status) { s.Done, s.Cancelled = true, true }), stop(loop.Done, reasonDone)},
+			ran(func(s *status) { s.Done, s.Canceled = true, true }), stop(loop.Done, reasonDone)},
 		{"S3-13: DONE goes before a wait", ran(func(s *status) { s.Done, s.Waiting = true, "exit code 42" }),
 			stop(loop.Done, reasonDone)},
 		{"S3-14, S3-15: the delay, also after exit code 0", ran(func(*status) {}), delay},
 		{"S3-14: the delay, also after the last attempt", ran(func(s *status) { s.Attempts = 3 }), delay},
-		{"S3-14: cancelled during the delay", status{Attempts: 1, Max: 3, DelayLeft: time.Second, Cancelled: true}, interrupted},
+		{"S3-14: cancelled during the delay", status{Attempts: 1, Max: 3, DelayLeft: time.Second, Canceled: true}, interrupted},
 		{"S3-26: DONE by hand during the delay", status{Attempts: 1, Max: 3, DelayLeft: time.Second, Done: true},
 			stop(loop.Done, reasonDone)},
 		{"S3-28, S3-29: DONE that cannot be told", ran(func(s *status) { s.Fault = "DONE is a directory" }),
@@ -53,15 +53,15 @@ func TestSuperviseNext(t *testing.T) {
 			stop(loop.Done, reasonDone)},
 		{"S3-31: no restart while they are", status{Attempts: 1, Max: 3, Done: true, Children: 2, Patience: 1},
 			superviseStep{Do: waitChildren}},
-		{"S3-36, S3-46: cancelled after an attempt", ran(func(s *status) { s.Cancelled = true }), interrupted},
+		{"S3-36, S3-46: cancelled after an attempt", ran(func(s *status) { s.Canceled = true }), interrupted},
 		{"S3-47…S3-50: a wait", ran(func(s *status) { s.Waiting = "exit code 42" }),
 			stop(loop.Waiting, reasonWaiting+" (exit code 42)")},
-		{"S3-50: a wait goes before a cancellation", ran(func(s *status) { s.Waiting, s.Cancelled = "x", true }),
+		{"S3-50: a wait goes before a cancellation", ran(func(s *status) { s.Waiting, s.Canceled = "x", true }),
 			stop(loop.Waiting, reasonWaiting+" (x)")},
 		{"S3-52: a fatal error", ran(func(s *status) { s.Fatal = "executable not found" }),
 			stop(loop.Invalid, "executable not found")},
 		{"S3-53: a cancellation that ends what runs",
-			ran(func(s *status) { s.Killed, s.Cancelled, s.Done = true, true, true }),
+			ran(func(s *status) { s.Killed, s.Canceled, s.Done = true, true, true }),
 			stop(loop.Interrupted, "interrupted: what was running has been ended")},
 		{"our own failure", ran(func(s *status) { s.Broken = "writing: broken pipe" }),
 			stop(loop.Failed, "writing: broken pipe")},
@@ -81,7 +81,7 @@ func TestHowAnAttemptEnded(t *testing.T) {
 	}
 	pipe := exit(0)
 	pipe.Err = errors.New("reading the output of sh: broken pipe")
-	late := is(proc.Cancelled, nil)
+	late := is(proc.Canceled, nil)
 	late.After = 5 * time.Minute
 	const transient = "WARNING: Attempt 2: Transient error: "
 	for _, c := range []struct {
@@ -120,7 +120,7 @@ func TestHowAnAttemptEnded(t *testing.T) {
 			[]string{transient + "starting: fork: resource temporarily unavailable",
 				"Agent failed with starting: fork: resource temporarily unavailable, restarting (attempt 3/3)"}},
 		{"its output cannot be handed on", pipe, "", "", "reading the output of sh: broken pipe", nil},
-		{"ended by us", is(proc.Cancelled, nil), "", "", "", []string{"Attempt 2: Agent ended (cancelled)"}},
+		{"ended by us", is(proc.Canceled, nil), "", "", "", []string{"Attempt 2: Agent ended (cancelled)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if w, f, b := c.e.waiting(), c.e.fatal(), c.e.broken(); w != c.waiting || f != c.fatal || b != c.broken {

@@ -179,7 +179,7 @@ func (w *supervision) look(ctx, hard context.Context) status {
 	now := w.Clock()
 	s := status{
 		Attempts: w.attempts, Max: w.MaxRestarts, Fresh: w.fresh,
-		Cancelled: ctx.Err() != nil && w.patience.IsZero(), Killed: hard.Err() != nil, DelayLeft: w.next.Sub(now),
+		Canceled: ctx.Err() != nil && w.patience.IsZero(), Killed: hard.Err() != nil, DelayLeft: w.next.Sub(now),
 	}
 	w.fresh = false
 	var err error
@@ -289,7 +289,7 @@ func (w *supervision) run(hard context.Context, n int) {
 	if w.spared {
 		proc.End(nil, w.Grace) // what registered children have left that crashed meanwhile
 	}
-	if w.last.Class == proc.Cancelled && hard.Err() == nil {
+	if w.last.Class == proc.Canceled && hard.Err() == nil {
 		w.last.After = w.Timeout
 	}
 }

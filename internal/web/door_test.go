@@ -156,14 +156,14 @@ func TestSetup(t *testing.T) {
 		}
 	}
 	door := got.Cookies()
-	got, text := s.asks("", "GET", "/setup?organisation=acme", "", with(door))
+	got, text := s.asks("", "GET", "/setup?organization=acme", "", with(door))
 	form := `action="https://github.com/organizations/acme/settings/apps/new?state=`
 	if got.StatusCode != http.StatusOK || !strings.Contains(text, form) ||
 		!strings.HasSuffix(got.Header.Get("Content-Security-Policy"), "form-action 'self' https://github.com") {
 		t.Errorf("%d %s %.2000s", got.StatusCode, got.Header.Get("Content-Security-Policy"), text)
 	}
-	_, text = s.asks("", "GET", "/setup?organisation=a/../b", "", with(door))
-	if !strings.Contains(text, "no name of an organisation") {
+	_, text = s.asks("", "GET", "/setup?organization=a/../b", "", with(door))
+	if !strings.Contains(text, "no name of an organization") {
 		t.Error("a name that is none was taken")
 	}
 	state := got.Cookies()[0]

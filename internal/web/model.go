@@ -210,8 +210,8 @@ type Setup interface {
 	// Redeem reports whether code is the one-time code of the setup, and uses it up.
 	Redeem(ctx context.Context, code string) bool
 	Standing(ctx context.Context) (SetupStanding, error)
-	// Manifest is the form that creates the App, for an organisation or, where that is empty, for the person.
-	Manifest(organisation, state string) (ManifestForm, error)
+	// Manifest is the form that creates the App, for an organization or, where that is empty, for the person.
+	Manifest(organization, state string) (ManifestForm, error)
 	// Complete makes the App's credentials ours, with the code that GitHub gave for it.
 	Complete(ctx context.Context, code string, by string) error
 	// RotateSecret gives the webhook a new secret, writes that down, and returns a *Refusal where it cannot.

@@ -54,7 +54,7 @@ const lineRunes = 2000
 
 // console is what was printed: colors are dropped, and whatever else no one would see is written out.
 func console(s string) string {
-	s = strings.ReplaceAll(wording.Colours.ReplaceAllString(s, ""), "\r\n", "\n")
+	s = strings.ReplaceAll(wording.Colors.ReplaceAllString(s, ""), "\r\n", "\n")
 	var b strings.Builder
 	for line := range strings.Lines(s) {
 		text, ended := strings.CutSuffix(line, "\n")

@@ -11,7 +11,7 @@ import (
 
 const setupState = "ralph-setup-state"
 
-var organisationName = regex.Lazy(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
+var organizationName = regex.Lazy(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
 
 // codePage asks for the one-time code. An address that holds it is turned into a form at the same time, so that the
 // code is sent by a person and not by whatever loads addresses ahead.
@@ -57,16 +57,16 @@ func (a *asked) setupPage() error {
 		SetupStanding
 		Installed    bool
 		Form         ManifestForm
-		Organisation string
+		Organization string
 		Mistaken     bool
 	}{SetupStanding: st, Installed: installed}
 	if st.App == "" {
-		body.Organisation = a.r.URL.Query().Get("organisation")
-		if body.Organisation != "" && !organisationName.MatchString(body.Organisation) {
-			body.Organisation, body.Mistaken = "", true
+		body.Organization = a.r.URL.Query().Get("organization")
+		if body.Organization != "" && !organizationName.MatchString(body.Organization) {
+			body.Organization, body.Mistaken = "", true
 		}
 		state := random()
-		if body.Form, err = a.Setup.Manifest(body.Organisation, state); err != nil {
+		if body.Form, err = a.Setup.Manifest(body.Organization, state); err != nil {
 			return err
 		}
 		a.keep(a.prefixed(setupState), state, setupTime)

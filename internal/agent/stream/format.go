@@ -14,7 +14,7 @@ import (
 // FormatOptions are how events are shown. The zero value is plain ASCII, for a pipe or a file.
 type FormatOptions struct {
 	UseEmoji      bool                // else text markers: [OK], [ERR]
-	UseColor      bool                // terminal sequences for colours, none of which comes from the agent
+	UseColor      bool                // terminal sequences for colors, none of which comes from the agent
 	ShowTimestamp bool                // "[15:04:05] " before each line, and no line is empty
 	Zone          *time.Location      // of timestamps; nil is the local one
 	Redact        func(string) string // takes secrets out of a line before it is cut; nil: nothing
@@ -31,11 +31,11 @@ type Place struct {
 // FormatFor chooses how events are shown at a place: emoji and colors on a terminal, emoji in the log of a job, plain
 // ASCII in a pipe.
 func FormatFor(p Place) FormatOptions {
-	return FormatOptions{UseEmoji: p.Terminal || p.CI, UseColor: p.colours()}
+	return FormatOptions{UseEmoji: p.Terminal || p.CI, UseColor: p.colors()}
 }
 
 // colors follows no-color.org and bixense.com/clicolors: a no counts before a yes.
-func (p Place) colours() bool {
+func (p Place) colors() bool {
 	value := func(name string) string { return proc.Value(p.Environ, name) }
 	switch force := value("CLICOLOR_FORCE"); {
 	case value("NO_COLOR") != "":
@@ -64,17 +64,17 @@ var (
 	}
 )
 
-// colour is the number of a terminal's graphic rendition; "" is the default color.
-type colour string
+// color is the number of a terminal's graphic rendition; "" is the default color.
+type color string
 
 const (
-	noColour colour = ""
-	bold     colour = "1"
-	faint    colour = "2"
-	red      colour = "31"
-	green    colour = "32"
-	yellow   colour = "33"
-	cyan     colour = "36"
+	noColor color = ""
+	bold    color = "1"
+	faint   color = "2"
+	red     color = "31"
+	green   color = "32"
+	yellow  color = "33"
+	cyan    color = "36"
 )
 
 // tally is what a turn took, where "in" is all that the model read, from the cache or not: "cost: $5.76", "tokens: 1.2M

@@ -80,7 +80,7 @@ func (f *Formatter) Event(e Event) {
 	case Noise:
 		f.beside()
 		f.spoke = true
-		f.line(noColour, e.Text)
+		f.line(noColor, e.Text)
 	}
 }
 
@@ -101,7 +101,7 @@ func (f *Formatter) todo(e Event) {
 	f.line(bold, in+f.marks.todo+"Todo List")
 	done := 0
 	for i, item := range e.Todos {
-		mark, after, c := f.marks.todoOpen, "", noColour
+		mark, after, c := f.marks.todoOpen, "", noColor
 		switch item.Status {
 		case "completed":
 			mark, c = f.marks.todoDone, faint
@@ -116,7 +116,7 @@ func (f *Formatter) todo(e Event) {
 	if more := len(e.Todos) - mostItems; more > 0 {
 		f.line(faint, fmt.Sprintf("%s  %s %d more", in, f.marks.more, more))
 	}
-	f.line(noColour, fmt.Sprintf("%s  %sProgress: %d/%d (%.0f%%)", in, f.marks.chart, done, len(e.Todos),
+	f.line(noColor, fmt.Sprintf("%s  %sProgress: %d/%d (%.0f%%)", in, f.marks.chart, done, len(e.Todos),
 		100*float64(done)/float64(len(e.Todos))))
 }
 
@@ -153,7 +153,7 @@ func (f *Formatter) Done(at time.Time, t loop.Turn) {
 	}
 	f.line(c, line)
 	if t.Reason != "" {
-		f.line(noColour, "  "+f.marks.excerpt+"  "+t.Reason)
+		f.line(noColor, "  "+f.marks.excerpt+"  "+t.Reason)
 	}
 }
 
@@ -169,15 +169,15 @@ func (f *Formatter) beside() {
 func (f *Formatter) begin(b block) {
 	apart := b == listBlock || f.shown == listBlock || f.shown == toolBlock && b == wordsBlock
 	if apart && f.shown != noBlock && !f.options.ShowTimestamp {
-		f.line(noColour, "")
+		f.line(noColor, "")
 	}
 	f.shown, f.latest = b, ""
 }
 
 // line shows one line.
-func (f *Formatter) line(c colour, s string) {
+func (f *Formatter) line(c color, s string) {
 	s = strings.TrimRight(safetext.Inert(clip(f.redacted(s), lineBytes, f.marks.more)), " \t")
-	if f.options.UseColor && c != noColour && s != "" {
+	if f.options.UseColor && c != noColor && s != "" {
 		s = "\x1b[" + string(c) + "m" + s + "\x1b[0m"
 	}
 	if f.options.ShowTimestamp {
@@ -270,10 +270,10 @@ func (f *Formatter) sentence(line string) {
 	}
 	f.begin(wordsBlock)
 	if f.text.space && !f.options.ShowTimestamp {
-		f.line(noColour, "")
+		f.line(noColor, "")
 	}
 	f.text.space, f.spoke = false, true
-	f.line(noColour, under(f.text.nested)+line)
+	f.line(noColor, under(f.text.nested)+line)
 }
 
 // Flush shows a line whose end has not come.

@@ -103,7 +103,7 @@ func TestFormatter(t *testing.T) {
 
 ✅ Complete (cost: $5.76, tokens: 1.2M in (850K cached) / 45K out, tools: 58, errors: 4, time: 6m7s)
 `},
-		"colour and time": {stream.FormatOptions{UseEmoji: true, UseColor: true, ShowTimestamp: true, Zone: time.UTC},
+		"color and time": {stream.FormatOptions{UseEmoji: true, UseColor: true, ShowTimestamp: true, Zone: time.UTC},
 			`[12:00:00] ␛[36m⏺ Read(/path/to/file.go)␛[0m
 [12:00:00] ␛[32m✅ Result ← Read (45 lines, 1234 chars)␛[0m
 [12:00:00] ␛[2m  ⎿  package main␛[0m
@@ -270,8 +270,8 @@ func TestFormatFor(t *testing.T) {
 	t.Parallel()
 	screen := []string{"TERM=xterm-256color"}
 	for name, c := range map[string]struct {
-		place          stream.Place
-		emoji, colours bool
+		place         stream.Place
+		emoji, colors bool
 	}{
 		"a terminal":                   {stream.Place{Terminal: true, Environ: screen}, true, true},
 		"the log of a job":             {stream.Place{CI: true, Environ: screen}, true, false},
@@ -288,8 +288,8 @@ func TestFormatFor(t *testing.T) {
 		"a terminal of no kind":        {stream.Place{Terminal: true}, true, false},
 	} {
 		got := stream.FormatFor(c.place)
-		if got.UseEmoji != c.emoji || got.UseColor != c.colours {
-			t.Errorf("%s: emoji %t, colours %t", name, got.UseEmoji, got.UseColor)
+		if got.UseEmoji != c.emoji || got.UseColor != c.colors {
+			t.Errorf("%s: emoji %t, colors %t", name, got.UseEmoji, got.UseColor)
 		}
 	}
 }

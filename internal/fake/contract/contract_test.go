@@ -23,7 +23,7 @@ func TestChecker(t *testing.T) {
 		{"git", "GET", "/a/b.git/info/refs?service=git-upload-pack", "", 200, "", ""},
 		{"an unknown route", "GET", "/api/v3/repos/a/b/wishes", "", 200, "{}", "no such operation"},
 		{"an unknown method", "PUT", "/api/v3/repos/a/b/labels/ralph", "", 200, "{}", "no such operation"},
-		{"an unknown query key", "GET", "/api/v3/repos/a/b/labels/ralph?colour=red", "", 200, goodLabel, "query key colour"},
+		{"an unknown query key", "GET", "/api/v3/repos/a/b/labels/ralph?color=red", "", 200, goodLabel, "query key color"},
 		{"a query value out of the enumeration", "GET", "/api/v3/repos/a/b/issues?state=ajar", "", 200, "[]", "state"},
 		{"a missing field", "POST", "/api/v3/repos/a/b/labels", `{"color":"ededed"}`, 201, goodLabel, "name"},
 		{"a wrong type", "POST", "/api/v3/repos/a/b/labels", `{"name":7}`, 201, goodLabel, "/name: value must be a string"},

@@ -24,7 +24,7 @@ func TestDemo(t *testing.T) {
 		"pull request #3 is a draft", "fail action APPEND", "check review: failed",
 		"pull request #3 is ready for review",
 		"label ralph:failed put on #2", "❌ Stopped after ",
-		"✓ On its branch make test passes", "✓ Issue #1 is labelled ralph:review",
+		"✓ On its branch make test passes", "✓ Issue #1 is labeled ralph:review",
 		"✓ Its work is kept on wip/ralph-fail-issue-2-",
 		"✓ Every request was one that GitHub understands",
 	} {

@@ -44,7 +44,7 @@ func (s *stage) doneFindings(ctx context.Context, exit int) []finding {
 		{"The requester is notified once: by a request for a review", len(p.Requested) == 1 && !told},
 		{"The comment that is kept up to date says that it is done after 3 iterations",
 			strings.Contains(said.Body, "Done after 3 iterations")},
-		{"Issue #1 is labelled ralph:review",
+		{"Issue #1 is labeled ralph:review",
 			slices.Equal(s.hub.Issue(owner, name, solvable).Labels, []string{"ralph:review"})},
 	}
 }
@@ -64,7 +64,7 @@ func (s *stage) failedFindings(exit int) []finding {
 			strings.HasPrefix(where, "wip/ralph-fail-issue-2-") && strings.Contains(state, "task_id: issue-2")},
 		{fmt.Sprintf("Pull request #%d is a draft, and the failure report on it names that branch", p.Number),
 			p.Draft && where != "" && strings.Contains(told.Body, where)},
-		{"Issue #2 is labelled ralph:failed",
+		{"Issue #2 is labeled ralph:failed",
 			slices.Equal(s.hub.Issue(owner, name, hopeless).Labels, []string{"ralph:failed"})},
 	}
 }

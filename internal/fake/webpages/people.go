@@ -119,10 +119,10 @@ func (w *World) Standing(context.Context) (web.SetupStanding, error) {
 }
 
 // Manifest implements web.Setup.
-func (w *World) Manifest(organisation, state string) (web.ManifestForm, error) {
+func (w *World) Manifest(organization, state string) (web.ManifestForm, error) {
 	address := "https://github.com/settings/apps/new?state=" + state
-	if organisation != "" {
-		address = "https://github.com/organizations/" + organisation + "/settings/apps/new?state=" + state
+	if organization != "" {
+		address = "https://github.com/organizations/" + organization + "/settings/apps/new?state=" + state
 	}
 	return web.ManifestForm{Address: address, Manifest: `{"name":"ralph"}`}, nil
 }

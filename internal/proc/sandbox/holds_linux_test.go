@@ -384,7 +384,7 @@ func TestSignalsReachWhatIsKept(t *testing.T) {
 					spec.Interrupt = 20 * time.Second
 				}
 				r, err := proc.Run(ctx, spec)
-				if err != nil || r.Class != proc.Cancelled || r.Exit != 7 || out.String() != "ready\nasked\n" {
+				if err != nil || r.Class != proc.Canceled || r.Exit != 7 || out.String() != "ready\nasked\n" {
 					t.Errorf("%+v %v %q", r, err, out.String())
 				}
 			})

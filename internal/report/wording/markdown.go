@@ -85,11 +85,11 @@ func ShellWord(s string) string {
 
 // Bare is what can be seen of a text.
 func Bare(s string) string {
-	return safetext.Visible(Colours.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), ""))
+	return safetext.Visible(Colors.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), ""))
 }
 
-// Colours are what a terminal acts upon: colors, titles, links.
-var Colours = regex.Lazy(`\x1b(\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)?|[@-Z\\^_])`)
+// Colors are what a terminal acts upon: colors, titles, links.
+var Colors = regex.Lazy(`\x1b(\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)?|[@-Z\\^_])`)
 
 // Sentence ends a text with a full stop, unless it has its own end.
 func Sentence(s string) string {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestOrganisation: its layer is below the repository's, and says so.
-func TestOrganisation(t *testing.T) {
-	layer, err := Organisation("acme", []byte(`{"agent": {"model": "opus"}, "maxCostUsd": 5, "review": true, // ours
+// TestOrganization: its layer is below the repository's, and says so.
+func TestOrganization(t *testing.T) {
+	layer, err := Organization("acme", []byte(`{"agent": {"model": "opus"}, "maxCostUsd": 5, "review": true, // ours
 		"protected": [".ralph/**", "deploy/**"], "sandbox": "require"}`))
 	noError(t, err)
 	e, err := Explain(layer, Layer{Name: SettingsFile, JSON: []byte(`{"maxCostUsd": 7}`)})
@@ -20,9 +20,9 @@ func TestOrganisation(t *testing.T) {
 	}
 }
 
-// TestHostileOrganisations: nobody who can write to .github gets a command, a path, a host or a variable into other
+// TestHostileOrganizations: nobody who can write to .github gets a command, a path, a host or a variable into other
 // repositories, or takes a protection from them.
-func TestHostileOrganisations(t *testing.T) {
+func TestHostileOrganizations(t *testing.T) {
 	for _, text := range []string{
 		`{"setup": "curl evil"}`, `{"guardrails": [{"command": "true"}]}`, `{"scm": {"command": "evil"}}`,
 		`{"agent": {"command": "./evil"}}`, `{"agent": {"flags": ["--evil"]}}`, `{"reviewer": {"command": "evil"}}`,
@@ -32,28 +32,28 @@ func TestHostileOrganisations(t *testing.T) {
 		`{"protected": ["docs/**"]}`, `{"environment": ["DATABASE_*"]}`, `{"judge": {"share": [".env"]}}`,
 		`{"prices": [{"model": "opus", "input": 0, "output": 0}]}`, `{"limits": {"memory": "none"}}`,
 	} {
-		_, err := Organisation("acme", []byte(text))
+		_, err := Organization("acme", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), "acme/.github: ralph.json: ") ||
 			!strings.Contains(strings.ToLower(err.Error()), "set it in .ralph/settings.json") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	for _, text := range []string{`{`, ``, `[]`, `{"nothing": 1}`, `{"maxCostUsd": "much"}`, `{"notifyCommand": "say done"}`} {
-		if _, err := Organisation("acme", []byte(text)); err == nil {
+		if _, err := Organization("acme", []byte(text)); err == nil {
 			t.Errorf("%q was taken", text)
 		}
 	}
 }
 
-// TestOrganisationKeys: every key that an organization may set is one, and each default is allowed, so that the file
+// TestOrganizationKeys: every key that an organization may set is one, and each default is allowed, so that the file
 // can
 // say what holds anyway.
-func TestOrganisationKeys(t *testing.T) {
+func TestOrganizationKeys(t *testing.T) {
 	found := map[string]bool{"$schema": true}
 	var walk func(above string, rows []Setting)
 	walk = func(above string, rows []Setting) {
 		for _, row := range rows {
-			judge, known := organisationKeys()[above+row.Key]
+			judge, known := organizationKeys()[above+row.Key]
 			if found[above+row.Key] = true; !known {
 				continue
 			}
@@ -69,7 +69,7 @@ func TestOrganisationKeys(t *testing.T) {
 		}
 	}
 	walk("", Table())
-	for key := range organisationKeys() {
+	for key := range organizationKeys() {
 		if !found[key] {
 			t.Errorf("there is no key %s", key)
 		}

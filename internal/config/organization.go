@@ -10,17 +10,17 @@ import (
 
 // Where an organization keeps the settings of all its repositories.
 const (
-	OrganisationRepository = ".github"
-	OrganisationFile       = "ralph.json"
+	OrganizationRepository = ".github"
+	OrganizationFile       = "ralph.json"
 )
 
 // mayBe judges the value of a key in an organization's file: empty, or what is allowed in place of it.
 type mayBe func(value any) string
 
-// organisationKeys are what an organization's file may set, and how. Write access to that repository does not imply
+// organizationKeys are what an organization's file may set, and how. Write access to that repository does not imply
 // access to the others: so the file names no command, no path, no host and no variable, and it can make protections
 // only stricter. A key that is not here, such as a new one, is refused.
-var organisationKeys = sync.OnceValue(func() map[string]mayBe {
+var organizationKeys = sync.OnceValue(func() map[string]mayBe {
 	return map[string]mayBe{
 		"$schema":           anything,
 		"maximumIterations": anything, "completionResponse": anything, "outputTruncateChars": anything,
@@ -47,22 +47,22 @@ var organisationKeys = sync.OnceValue(func() map[string]mayBe {
 // knownAgents are the agents that ralph calls by name. Every other command is a program that the file would bring.
 var knownAgents = []string{"claude", "codex", "amp", "gemini", "opencode"}
 
-// Organisation is the layer of an organization's file, below the settings of each repository: content is ralph.json of
+// Organization is the layer of an organization's file, below the settings of each repository: content is ralph.json of
 // the repository .github of this owner. Its error is an *Error with all that the file may not say.
-func Organisation(owner string, content []byte) (Layer, error) {
-	layer := Layer{Name: owner + "/" + OrganisationRepository + ": " + OrganisationFile, JSON: content}
+func Organization(owner string, content []byte) (Layer, error) {
+	layer := Layer{Name: owner + "/" + OrganizationRepository + ": " + OrganizationFile, JSON: content}
 	object, problems := layer.parse()
 	if len(problems) == 0 {
-		problems = notForOrganisations(layer.Name, "", object)
+		problems = notForOrganizations(layer.Name, "", object)
 	}
 	return layer, asError(problems)
 }
 
-func notForOrganisations(name, above string, object map[string]any) []string {
+func notForOrganizations(name, above string, object map[string]any) []string {
 	var problems []string
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		path, value := above+key, object[key]
-		judge, known := organisationKeys()[path]
+		judge, known := organizationKeys()[path]
 		if !known {
 			problems = append(problems, fmt.Sprintf("%s: %s is not for all repositories; set it in %s of the repositories "+
 				"that need it.", name, path, SettingsFile))
@@ -73,7 +73,7 @@ func notForOrganisations(name, above string, object map[string]any) []string {
 				"repositories that need it.", name, path, show(value), allowed, SettingsFile))
 		}
 		if below, ok := value.(map[string]any); ok {
-			problems = append(problems, notForOrganisations(name, path+".", below)...)
+			problems = append(problems, notForOrganizations(name, path+".", below)...)
 		}
 	}
 	return problems
