@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -17,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
@@ -192,12 +192,7 @@ func keptFor(system string, env []string) StoredData {
 		}
 		data.Dirs = append(data.Dirs, dir)
 		data.Clones = max(data.Clones, len(entries)) // a clone has the same name in each
-		_ = filepath.WalkDir(dir, func(name string, _ fs.DirEntry, _ error) error {
-			if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() {
-				data.Bytes += info.Size()
-			}
-			return nil // what cannot be read is not counted
-		})
+		data.Bytes += files.SizeOf(dir)
 	}
 	return data
 }

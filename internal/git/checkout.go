@@ -91,10 +91,10 @@ func (t *checkout) setHead(commit string) error {
 		return nil
 	}
 	name := filepath.Join(t.dir, "refs", "heads", filepath.FromSlash(t.branch))
-	err := os.MkdirAll(filepath.Dir(name), 0o755)
-	if err == nil {
-		via := filepath.Join(t.dir, "branch") // not in refs, where it would be another branch
-		err = errors.Join(os.WriteFile(via, []byte(commit+"\n"), 0o644), os.Rename(via, name))
+	via := filepath.Join(t.dir, "branch") // not in refs, where it would be another branch
+	err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(via, []byte(commit+"\n"), 0o644))
+	if err == nil { // otherwise it may be cut off, as where the disk is full
+		err = os.Rename(via, name)
 	}
 	if err != nil {
 		return fmt.Errorf("moving the branch %s: %w", t.branch, err)

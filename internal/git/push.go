@@ -268,7 +268,10 @@ func (t *Tree) rebase(ctx context.Context) (*Moved, error) {
 	}
 	if t.sign != nil { // what is made again has lost its signature
 		signed, err := t.signAbove(ctx, onto, t.ref())
-		if err = cmp.Or(err, t.setHead(signed)); err != nil {
+		if err == nil {
+			err = t.setHead(signed)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -379,7 +378,10 @@ func keepTask(top string, t task.Task) (string, error) {
 	}
 	file := tasksDir + "/" + t.ID + ".yaml"
 	err = os.MkdirAll(filepath.Join(top, tasksDir), 0o755)
-	if err = cmp.Or(err, files.Replace(filepath.Join(top, file), text)); err != nil {
+	if err == nil {
+		err = files.Replace(filepath.Join(top, file), text)
+	}
+	if err != nil {
 		return "", invalid.Errorf("writing %s: %w", file, files.Advise(err))
 	}
 	return file, nil
