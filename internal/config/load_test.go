@@ -15,15 +15,15 @@ func layer(text string) Layer { return Layer{Name: SettingsFile, JSON: []byte(te
 
 func TestLayersMerge(t *testing.T) { // S1-55…S1-58
 	base := layer(
-		`{"$schema":"x","agent":{"command":"codex","flags":["-a","-b"]},"maximumIterations":7,"guardrails":[{"command":"make lint"},{"command":"make test"}]}`)
+		`{"$schema":"x","scm":{"command":"git","tasks":["commit","push"]},"agent":{"command":"codex","flags":["-a","-b"]},"maximumIterations":7,"guardrails":[{"command":"make lint"},{"command":"make test"}]}`)
 	local := Layer{Name: LocalSettingsFile,
 		JSON: []byte(
-			`{"agent":{"flags":["-c"]},"guardrails":[{"command":"true","timeout":"90s","severity":"soft"}],"review":false}`)}
+			`{"scm":{"tasks":["commit"]},"agent":{"flags":["-c"]},"guardrails":[{"command":"true","timeout":"90s","severity":"soft"}],"review":false}`)}
 	over := Layer{Name: "flags", JSON: []byte("\ufeff{\"maximumIterations\": 9.0}")}
 	s, err := Load(base, local, over)
 	noError(t, err)
-	if s.Agent.Command != "codex" || !slices.Equal(s.Agent.Flags, []string{"-c"}) {
-		t.Errorf("flags alone keep the command of the layer below: %+v", s.Agent)
+	if s.Agent.Command != "codex" || !slices.Equal(s.Agent.Flags, []string{"-c"}) || !reflect.DeepEqual(s.SCM, &SCM{"git", []string{"commit"}}) {
+		t.Errorf("flags alone, or tasks, keep the command of the layer below: %+v, %+v", s.Agent, s.SCM)
 	}
 	want := Guardrail{Name: "true", Command: "true", FailAction: Append, Severity: Soft,
 		Timeout: Duration(90 * time.Second)}
@@ -101,15 +101,6 @@ func TestProblems(t *testing.T) {
 		if !errors.As(err, &wrong) || wrong.Error() != SettingsFile+test.want {
 			t.Errorf("%s:\n got %v\nwant %s%s", test.settings, err, SettingsFile, test.want)
 		}
-	}
-}
-
-// TestLayersMayEachLackWhatAnotherHas: the schema sees each layer alone, the rule of scm holds for all together.
-func TestLayersMayEachLackWhatAnotherHas(t *testing.T) {
-	s, err := Load(layer(`{"scm":{"command":"git","tasks":["commit","push"]}}`),
-		Layer{Name: LocalSettingsFile, JSON: []byte(`{"scm":{"tasks":["commit"]}}`)})
-	if err != nil || !reflect.DeepEqual(s.SCM, &SCM{"git", []string{"commit"}}) {
-		t.Errorf("%+v, %v", s.SCM, err)
 	}
 }
 

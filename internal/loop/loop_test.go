@@ -108,19 +108,6 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// TestInterruptedSaysWhy: whoever ends a run's context says why, and the outcome has those words (B-09).
-func TestInterruptedSaysWhy(t *testing.T) {
-	for want, why := range map[string]error{"@ann said /ralph stop": errors.New("@ann said /ralph stop"),
-		"the run was canceled": nil} {
-		ctx, cancel := context.WithCancelCause(context.Background())
-		cancel(why)
-		result, err := Run(ctx, context.Background(), Limits{}, (&world{}).ports(&memory{records: []Record{started()}}))
-		if err != nil || result.Outcome != Interrupted || result.Reason != want {
-			t.Errorf("Run = %s (%s), %v; want %q", result.Outcome, result.Reason, err, want)
-		}
-	}
-}
-
 // TestTurnEndedWithTheRun: an agent that somebody else ends while the run is being stopped was stopped, also when the
 // run hears of it a moment later. One that is ended for no reason was not.
 func TestTurnEndedWithTheRun(t *testing.T) {

@@ -28,12 +28,6 @@ func TestPRDHasEverySection(t *testing.T) {
 	if n := len(regexp.MustCompile(`(?m)^### 6[a-e]\. `).FindAllString(text, -1)); n != 5 {
 		t.Errorf("%d subsections of 6, want 5", n)
 	}
-	for _, want := range []string{"# PRD: Todo\n", "| Scenario | Trigger | Expected Behavior | Error |",
-		"| Risk | Likelihood | Impact | Mitigation |", "S-Patch", "L-Epic", "~~"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the PRD lacks %q", want)
-		}
-	}
 }
 
 func TestUnwritten(t *testing.T) {
@@ -124,28 +118,10 @@ func TestIgnoring(t *testing.T) {
 	}
 }
 
-// TestPromptSaysWhatTheLoopNeeds: the six steps, the three modes, the messages of commits, the tag, the hard rules
-// (S4-85…S4-97).
-func TestPromptSaysWhatTheLoopNeeds(t *testing.T) {
+// TestPromptIsFilledIn: the loop fills in every variable that the prompt names, and the modes come in the order of their
+// priority.
+func TestPromptIsFilledIn(t *testing.T) {
 	text := strings.Join(strings.Fields(Prompt()), " ")
-	for _, want := range []string{
-		"iteration $RALPH_ITERATION of $RALPH_MAX_ITERATIONS",
-		"## Step 1: Orient", "## Step 2: Select the story and the mode", "### Step 3-implement", "### Step 3-review ",
-		"### Step 3-review-fix",
-		"## Step 4: Document the progress", "## Step 5: Consider the repository's memory", "## Step 6: Commit and signal",
-		"Codebase Patterns", "ralph/prd.md", "git log", "git status", "dependsOn", "60%", "verifyCommands", "git diff",
-		"Increment the story's `reviewCount` by 1", "For EACH criterion", "[AUTO-APPROVED AT CAP]", "Do NOT fix anything",
-		"Address EVERY item",
-		"feat: [US-xxx] - [Title]", "review: [US-xxx] - approved", "review: [US-xxx] - changes requested",
-		"fix: [US-xxx] - address review feedback",
-		"<promise>COMPLETE</promise>", `"skipReview": true`,
-		"One story an iteration", "NEVER sets `passes: true`", "Never weaken", "is read-only", "A review does not fix code",
-		"ALL feedback", "blocker",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the prompt lacks %q", want)
-		}
-	}
 	for _, variable := range regexp.MustCompile(`\$[A-Z_]+`).FindAllString(text, -1) {
 		if !slices.Contains([]string{"$RALPH_ITERATION", "$RALPH_MAX_ITERATIONS", "$RALPH_MODE", "$RALPH_STORY",
 			"$RALPH_REVIEW_CAP"}, variable) {
@@ -158,19 +134,13 @@ func TestPromptSaysWhatTheLoopNeeds(t *testing.T) {
 	}
 }
 
-// TestSkillTriggers: the front matter has the phrases of S4-106, the text both modes of S4-104 and the rules of S4-105.
+// TestSkillTriggers: the front matter has the phrases of S4-106, and nothing is left to be filled in.
 func TestSkillTriggers(t *testing.T) {
 	head, body, _ := strings.Cut(strings.TrimPrefix(Skill(), "---\n"), "\n---\n")
 	for _, want := range []string{"name: ralph-plan\n", "/ralph-plan", "plan this feature for ralph", "create a ralph prd",
 		"generate tasks for ralph"} {
 		if !strings.Contains(head+"\n", want) {
 			t.Errorf("the front matter lacks %q: %s", want, head)
-		}
-	}
-	for _, want := range []string{"ralph plan init", "Mode 1", "no limit", "Mode 2", "Do not change it",
-		"one context window", "schema and database", "US-001", `"userStories"`} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the skill lacks %q", want)
 		}
 	}
 	if strings.Contains(body, "{{") {
