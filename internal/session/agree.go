@@ -3,11 +3,12 @@ package session
 import (
 	"errors"
 	"fmt"
-	"github.com/ralph-loop/ralph/internal/engine"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/engine"
 )
 
 // agreedFile remembers, among what ralph keeps for a user, that runs without a sandbox are needed on this machine.
